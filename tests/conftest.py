@@ -1,0 +1,115 @@
+"""Fixtures everybody uses, and the markers that follow from them.
+
+Tests need not mark themselves: what asks for a server is ``kernel``, for a browser ``browser``, and
+the folders ``crash``, ``packaging`` and ``bench`` mark what lies in them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import pydantic_ai.models
+import pytest
+
+from tests.harness.browser import Browser
+from tests.harness.kernel import NotebookSession
+from tests.harness.lab_page import LabPage
+from tests.harness.server import Server
+
+# Real requests to a model cost money and need the internet: no test may make one.
+pydantic_ai.models.ALLOW_MODEL_REQUESTS = False
+
+MARKS_OF_FIXTURES = {
+    "browser": {"browser", "open_lab", "lab_server"},
+    "kernel": {"server", "shared_server", "start_server", "open_session", "lab_server"},
+}
+MARKS_OF_FOLDERS = {"browser", "crash", "packaging", "bench"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark each test by what it asks for and where it lies."""
+    for item in items:
+        fixtures = set(getattr(item, "fixturenames", ()))
+        for mark, names in MARKS_OF_FIXTURES.items():
+            if fixtures & names:
+                item.add_marker(mark)
+        for folder in MARKS_OF_FOLDERS & set(item.path.parts):
+            item.add_marker(folder)
+
+
+StartServer = Callable[..., Server]
+OpenSession = Callable[..., NotebookSession]
+OpenLab = Callable[..., LabPage]
+
+
+@pytest.fixture
+def start_server() -> Iterator[StartServer]:
+    """Start a `Server` with the given arguments; all are gone after the test."""
+    with ExitStack() as stack:
+
+        def start(**options: Any) -> Server:
+            return stack.enter_context(Server(**options))
+
+        yield start
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    """A fresh server for this test alone, without settle time."""
+    with Server(traits={"JupyterSchedule.settle_time": 0}) as fresh:
+        yield fresh
+
+
+@pytest.fixture(scope="session")
+def shared_server() -> Iterator[Server]:
+    """One server for all tests that leave it as they found it: use notebooks of your own names."""
+    with Server(traits={"JupyterSchedule.settle_time": 0}) as shared:
+        yield shared
+
+
+@pytest.fixture(scope="session")
+def lab_server() -> Iterator[Server]:
+    """One server with JupyterLab and Notebook 7 for all browser tests: notebooks of your own names."""
+    with Server(front_ends=True, traits={"JupyterSchedule.settle_time": 0}) as shared:
+        yield shared
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """One Chromium for the whole run."""
+    with Browser() as shared:
+        yield shared
+
+
+@pytest.fixture
+def open_session() -> Iterator[OpenSession]:
+    """Open a `NotebookSession`; after the test each is shut down where its server still runs."""
+    opened: list[NotebookSession] = []
+
+    def open_one(server: Server, path: str, **options: Any) -> NotebookSession:
+        session = NotebookSession(server, path, **options)
+        opened.append(session)
+        return session
+
+    yield open_one
+    for session in opened:
+        session.close()
+        if session.server.running and session.alive():
+            session.server.api("DELETE", f"/api/sessions/{session.id}")
+
+
+@pytest.fixture
+def open_lab(browser: Browser) -> Iterator[OpenLab]:
+    """Open a tab (`Browser.open_lab`); all are closed after the test."""
+    opened: list[LabPage] = []
+
+    def open_one(server: Server, path: str, **options: Any) -> LabPage:
+        lab = browser.open_lab(server, path, **options)
+        opened.append(lab)
+        return lab
+
+    yield open_one
+    for lab in opened:
+        lab.close()
