@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import assert_never
 
-import msgspec
-
 from jupyter_schedule.rules.errors import (
     InvalidRule,
     TimezoneConfirmationRequired,
@@ -21,6 +19,7 @@ from jupyter_schedule.rules.zones import (
     Missing,
     Mixed,
     Resolved,
+    SessionZones,
     browser_zone,
     find_zone,
     resolve_local,
@@ -31,16 +30,7 @@ _REQUIRED = _KEYS - {"time_zone"}
 _ACCEPTED = '{"date": "YYYY-MM-DD", "time": "HH:MM[:SS]", "time_zone": "Area/City"}'
 
 
-class RequestZones(msgspec.Struct, frozen=True):
-    """The zones around a call; they matter under the `session` policy only (3.8)."""
-
-    #: The zone of the request that created the log, stored once.
-    session_zone: str | None = None
-    #: What the prompts of the open turn carried; outside a turn, the request itself.
-    prompt_zones: tuple[str | None, ...] = ()
-
-
-def resolve_at(value: object, zones: RequestZones, policy: ZonePolicy) -> datetime:
+def resolve_at(value: object, zones: SessionZones, policy: ZonePolicy) -> datetime:
     """Return the instant that `at` names.
 
     The order is that of 2.4: shape, confirmation, date and time, zone, gap, range. Raises
@@ -71,7 +61,7 @@ def _shape(value: object) -> tuple[str, str]:
     return date, time
 
 
-def _omitted_zone(zones: RequestZones, policy: ZonePolicy) -> str:
+def _omitted_zone(zones: SessionZones, policy: ZonePolicy) -> str:
     match policy:
         case "explicit":
             raise InvalidRule(
@@ -79,15 +69,15 @@ def _omitted_zone(zones: RequestZones, policy: ZonePolicy) -> str:
                 '"Europe/Berlin", or send at as text with an offset.'
             )
         case "session":
-            browser = browser_zone(zones.prompt_zones)
-            if isinstance(browser, Resolved) and browser.time_zone == zones.session_zone:
+            browser = browser_zone(zones.client)
+            if isinstance(browser, Resolved) and browser.time_zone == zones.session:
                 return browser.time_zone
             raise TimezoneConfirmationRequired(
                 "at.time_zone is missing, and the session's zone "
-                f"({shorten(zones.session_zone or 'unavailable')}) is not the browser's "
+                f"({shorten(zones.session or 'unavailable')}) is not the browser's "
                 f"({shorten(', '.join(_named(browser)) or 'unknown')}); ask which zone is meant and "
                 "name it.",
-                session_time_zone=zones.session_zone or "unavailable",
+                session_time_zone=zones.session or "unavailable",
                 client_time_zones=_named(browser),
             )
         case _:

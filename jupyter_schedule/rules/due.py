@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from functools import partial
 
 import msgspec
 
 from jupyter_schedule.rules.changes import Change, Dispatch
 from jupyter_schedule.rules.errors import TimeOutOfRange, shorten
-from jupyter_schedule.rules.fold import Fold
 from jupyter_schedule.rules.occurrences import (
-    intervals_between,
     latest_occurrence,
     next_occurrence,
 )
@@ -42,8 +41,6 @@ class Entry(msgspec.Struct, frozen=True, gc=False):
     occurrence_at: datetime | None
     #: Whether an earlier line of the same follow-up already moved or ended the reminder (5.7).
     carried: bool = False
-    #: How many occurrences before this one are never delivered (5.3).
-    skipped: int = 0
 
 
 class Deliver(msgspec.Struct, frozen=True):
@@ -82,7 +79,7 @@ def decide(active: Mapping[str, Reminder], now: Reading) -> Decision:
             instant = clock_instant(now)
         except TimeOutOfRange:
             return Nothing()
-        due.sort(key=_target)
+        due.sort(key=_target)  # stable: ties stay in creation order
         return Deliver(tuple(_due_entry(reminder, instant) for reminder in due))
     target = wait_target(active)
     return Nothing() if target is None else Wait(target)
@@ -93,32 +90,37 @@ def wait_target(active: Mapping[str, Reminder]) -> datetime | None:
     return min(map(_target, active.values()), default=None)
 
 
-def decide_again(entries: Iterable[Entry], fold: Fold, now: Reading) -> tuple[Entry, ...]:
+def decide_again(
+    entries: Iterable[Entry],
+    reminders: Mapping[str, Reminder],
+    active: Mapping[str, Reminder],
+    now: Reading,
+) -> tuple[Entry, ...]:
     """Decide a queued follow-up anew, just before it is granted again (5.7).
 
-    Entries of deleted reminders are left out; nothing left means the follow-up is dropped. A batch
-    takes in every overdue fixed rate with its latest occurrence; what has no newer occurrence is
-    carried over and moves nothing. A one-shot stays what it was.
+    `reminders` are those of the entries, as they were before the follow-up was queued. A one-shot
+    stays what it was. A batch takes in every overdue fixed rate with its latest occurrence; an
+    entry without a newer one is carried over and moves nothing; entries whose reminder was deleted
+    are left out. No entries left means that the follow-up is dropped.
     """
-    queued = {entry.id: entry for entry in entries if entry.id not in fold.deleted}
-    if not any(isinstance(fold.records.get(name), Every) for name in queued):
-        return tuple(_carry(entry) for entry in queued.values())
+    queued = {entry.id: entry for entry in entries}
+    if not any(isinstance(reminders[name], Every) for name in queued):
+        return tuple(map(_carry, queued.values()))
     try:
         instant = clock_instant(now)
     except TimeOutOfRange:
-        instant = MIN_INSTANT
-    again: list[tuple[datetime, Entry]] = [
-        (entry.occurrence_at or MIN_INSTANT, _carry(entry))
+        instant = MIN_INSTANT  # a clock that has gone wrong makes nothing new due
+    again = [
+        _carry(entry)
         for entry in queued.values()
-        if entry.id not in fold.active
+        if entry.id not in active and _ran_out(entry, reminders[entry.id])
     ]
-    for reminder in fold.active.values():
-        entry = queued.get(reminder.id)
+    for reminder in active.values():
         if isinstance(reminder, Every) and reminder.scheduled_at <= instant:
-            again.append((reminder.scheduled_at, _due_entry(reminder, instant, entry)))
-        elif entry is not None:
-            again.append((entry.occurrence_at or MIN_INSTANT, _carry(entry)))
-    return tuple(entry for _, entry in sorted(again, key=lambda pair: pair[0]))
+            again.append(_due_entry(reminder, instant))
+        elif reminder.id in queued:
+            again.append(_carry(queued[reminder.id]))
+    return tuple(sorted(again, key=partial(_order, active)))
 
 
 def run_now_entry(reminder: Reminder, now: Reading) -> Entry:
@@ -178,16 +180,32 @@ def _occurrence(reminder: Reminder, accepted_at: datetime) -> datetime | None:
     return reminder.scheduled_at
 
 
-def _due_entry(reminder: Reminder, now: datetime, replaced: Entry | None = None) -> Entry:
-    """Return the entry of a due reminder; `replaced` is one that was queued and never read."""
+def _due_entry(reminder: Reminder, now: datetime) -> Entry:
     if not isinstance(reminder, Every):
         return Entry(reminder.id, reminder.scheduled_at)
     latest = latest_occurrence(reminder.scheduled_at, reminder.every_seconds, now)
-    skipped = intervals_between(reminder.scheduled_at, latest, reminder.every_seconds)
-    if replaced is not None and replaced.occurrence_at is not None:
-        skipped += replaced.skipped + 1
-    return Entry(reminder.id, latest, skipped=skipped)
+    return Entry(reminder.id, latest)
 
 
 def _carry(entry: Entry) -> Entry:
-    return Entry(entry.id, entry.occurrence_at, carried=True, skipped=entry.skipped)
+    return Entry(entry.id, entry.occurrence_at, carried=True)
+
+
+def _order(active: Mapping[str, Reminder], entry: Entry) -> datetime:
+    """Return what a batch is sorted by: stored targets; what has moved on, by its occurrence.
+
+    What a person ran by hand comes first.
+    """
+    if not entry.carried:
+        return active[entry.id].scheduled_at
+    return entry.occurrence_at or MIN_INSTANT
+
+
+def _ran_out(entry: Entry, reminder: Reminder) -> bool:
+    """Say whether a fixed rate ended with this entry, at the end of time, and was not deleted."""
+    return (
+        isinstance(reminder, Every)
+        and entry.occurrence_at is not None
+        and next_occurrence(entry.occurrence_at, reminder.every_seconds, entry.occurrence_at)
+        is None
+    )

@@ -24,7 +24,8 @@ class ScheduleError(Exception):
     `fields` are further members of the result, such as `operation` and `id`.
     """
 
-    code: ClassVar[str]
+    #: A bare `ScheduleError` is a fault of ours.
+    code: ClassVar[str] = "internal_error"
 
     def __init__(self, message: str, **fields: object) -> None:
         super().__init__(message)

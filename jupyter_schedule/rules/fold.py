@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, KeysView
+from collections.abc import Iterable
 from typing import Self
 
 from jupyter_schedule.rules.changes import Change, Create, Dispatch
@@ -19,26 +19,18 @@ class Fold:
     target.
     """
 
-    __slots__ = ("active", "deleted", "records")
+    __slots__ = ("active", "seen")
 
     def __init__(self) -> None:
         #: What waits, in creation order.
         self.active: dict[str, Reminder] = {}
-        #: Every reminder there ever was, as it was created: a follow-up of one that has ended is
-        #: written again from here (5.7).
-        self.records: dict[str, Reminder] = {}
-        #: The ids that were deleted, not just ended by their last follow-up.
-        self.deleted: set[str] = set()
-
-    @property
-    def seen(self) -> KeysView[str]:
-        """Every id ever created, in creation order."""
-        return self.records.keys()
+        #: Every id ever created; none is used again (2.7).
+        self.seen: set[str] = set()
 
     def next_id(self) -> str:
         """Return the id of the next create: `schedule-N`, N counting every id so far (2.7)."""
-        number = len(self.records) + 1
-        while f"schedule-{number}" in self.records:
+        number = len(self.seen) + 1
+        while f"schedule-{number}" in self.seen:
             number += 1
         return f"schedule-{number}"
 
@@ -50,37 +42,32 @@ class Fold:
         """Apply changes in order; when one raises, those before it stay applied."""
         # One loop with local names instead of a method a change, and type tests by how often they
         # hold: reading a log of a million lines is this loop.
-        active, records = self.active, self.records
+        active, seen = self.active, self.seen
         for change in changes:
             if isinstance(change, Dispatch):
                 self._dispatch(change)
             elif isinstance(change, Create):
                 schedule = change.schedule
-                if schedule.id in records:
+                if schedule.id in seen:
                     raise corrupt(f"id {shorten(schedule.id)} is created again")
-                records[schedule.id] = active[schedule.id] = schedule
+                seen.add(schedule.id)
+                active[schedule.id] = schedule
             else:
                 if change.id not in active:
                     raise corrupt(f"id {shorten(change.id)} is deleted and was not active")
                 del active[change.id]
-                self.deleted.add(change.id)
 
     def copy(self) -> Self:
         """Return an independent fold with the same content."""
         twin = type(self)()
         twin.active = self.active.copy()
-        twin.records = self.records.copy()
-        twin.deleted = self.deleted.copy()
+        twin.seen = self.seen.copy()
         return twin
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Fold):
             return NotImplemented
-        return (
-            list(self.active.items()) == list(other.active.items())
-            and list(self.records.items()) == list(other.records.items())
-            and self.deleted == other.deleted
-        )
+        return list(self.active.items()) == list(other.active.items()) and self.seen == other.seen
 
     __hash__ = None  # type: ignore[assignment]
 

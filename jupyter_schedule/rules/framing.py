@@ -6,15 +6,15 @@ so that no id and no prompt can pretend to be such a line, a magic or markup.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Literal, assert_never
 
 import msgspec
 
 from jupyter_schedule.rules.due import Entry
-from jupyter_schedule.rules.fold import Fold
-from jupyter_schedule.rules.records import Kind, kind_of
+from jupyter_schedule.rules.occurrences import intervals_between
+from jupyter_schedule.rules.records import Every, Kind, Reminder, kind_of
 from jupyter_schedule.rules.text import json_text
 from jupyter_schedule.rules.times import format_instant
 
@@ -36,18 +36,13 @@ class FramedReminder(msgspec.Struct, frozen=True):
     skipped: int = 0
 
 
-def framed(entries: Iterable[Entry], fold: Fold) -> list[FramedReminder]:
-    """Join entries with the reminders they name, ended ones included."""
-    return [
-        FramedReminder(
-            id=entry.id,
-            prompt=(reminder := fold.records[entry.id]).prompt,
-            kind=kind_of(reminder),
-            occurrence_at=entry.occurrence_at,
-            skipped=entry.skipped,
-        )
-        for entry in entries
-    ]
+def framed(entries: Iterable[Entry], reminders: Mapping[str, Reminder]) -> list[FramedReminder]:
+    """Join entries with their reminders as they were before the follow-up was queued.
+
+    A reminder's target then is the first that the follow-up stands for, so it tells how many
+    occurrences are skipped.
+    """
+    return [_framed(entry, reminders[entry.id]) for entry in entries]
 
 
 def frame(
@@ -100,6 +95,21 @@ def duration(span: timedelta) -> str:
 def counted(number: int, noun: str) -> str:
     """Return "1 hour", "2 hours"."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _framed(entry: Entry, reminder: Reminder) -> FramedReminder:
+    skipped = 0
+    if isinstance(reminder, Every) and entry.occurrence_at is not None:
+        skipped = intervals_between(
+            reminder.scheduled_at, entry.occurrence_at, reminder.every_seconds
+        )
+    return FramedReminder(
+        id=entry.id,
+        prompt=reminder.prompt,
+        kind=kind_of(reminder),
+        occurrence_at=entry.occurrence_at,
+        skipped=skipped,
+    )
 
 
 def _heading(count: int, style: Style) -> str:

@@ -6,12 +6,12 @@ checkpoint and folds; then `build` decides. `parse_delete` goes the same way.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import assert_never
 
 import msgspec
 
-from jupyter_schedule.rules.at import RequestZones, resolve_at
+from jupyter_schedule.rules.at import resolve_at
 from jupyter_schedule.rules.changes import Create, Delete
 from jupyter_schedule.rules.errors import (
     DELIVERY_MODE,
@@ -26,10 +26,11 @@ from jupyter_schedule.rules.errors import (
 from jupyter_schedule.rules.fold import Fold
 from jupyter_schedule.rules.integers import MAX_SAFE_INTEGER, whole_number
 from jupyter_schedule.rules.limits import Limits
-from jupyter_schedule.rules.records import After, At, Every, Reminder, view
+from jupyter_schedule.rules.records import After, At, Every
 from jupyter_schedule.rules.schemas import ScheduleCreate, schemas
 from jupyter_schedule.rules.text import has_lone_surrogate, is_name, trim
 from jupyter_schedule.rules.times import Reading, add_seconds, clock_ms, format_instant, to_epoch_ms
+from jupyter_schedule.rules.zones import SessionZones
 
 __all__ = [
     "SELECTORS",
@@ -106,7 +107,7 @@ def parse_create(arguments: object, limits: Limits) -> CreateRequest:
 
 
 def build(
-    request: CreateRequest, fold: Fold, now: Reading, limits: Limits, zones: RequestZones
+    request: CreateRequest, fold: Fold, now: Reading, limits: Limits, zones: SessionZones
 ) -> Create:
     """Check what needs the fold, then all about the target, and return the change (2.4).
 
@@ -148,22 +149,18 @@ def delete_change(schedule_id: str, fold: Fold) -> Delete | None:
     return Delete(schedule_id) if schedule_id in fold.active else None
 
 
-def result_created(
-    reminder: Reminder, now: Reading, warnings: tuple[str, ...] = ()
-) -> dict[str, object]:
-    """Return create's answer: the view, with warnings when there are any."""
-    result = view(reminder, now)
+def result_created(shown: Mapping[str, object], warnings: Sequence[str] = ()) -> dict[str, object]:
+    """Return create's answer, out of the reminder's view; with warnings when there are any."""
+    result = {**shown, "delivery_mode": DELIVERY_MODE}
     if warnings:
         result["warnings"] = list(warnings)
-    return {**result, "delivery_mode": DELIVERY_MODE}
+    return result
 
 
-def result_list(active: Mapping[str, Reminder], now: Reading) -> dict[str, object]:
-    """Return list's answer: the views in creation order."""
-    return {
-        "reminders": [result_created(reminder, now) for reminder in active.values()],
-        "delivery_mode": DELIVERY_MODE,
-    }
+def result_list(shown: Iterable[Mapping[str, object]]) -> dict[str, object]:
+    """Return list's answer, out of the reminders' views in creation order."""
+    reminders = [{**reminder, "delivery_mode": DELIVERY_MODE} for reminder in shown]
+    return {"reminders": reminders, "delivery_mode": DELIVERY_MODE}
 
 
 def result_deleted(schedule_id: str) -> dict[str, object]:

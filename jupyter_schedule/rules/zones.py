@@ -85,6 +85,15 @@ class Missing(msgspec.Struct, frozen=True, tag="missing", tag_field="kind"):
 BrowserZone = Resolved | Mixed | Missing
 
 
+class SessionZones(msgspec.Struct, frozen=True):
+    """The zones around a call; they matter under the `session` policy only (3.8)."""
+
+    #: The zone of the request that created the log, stored once; `None`: unavailable for ever.
+    session: str | None = None
+    #: What the prompts of the open turn carried; outside a turn, the request itself.
+    client: tuple[str | None, ...] = ()
+
+
 def browser_zone(prompt_zones: Iterable[str | None]) -> BrowserZone:
     """Sum up the zones that a turn's prompts carried; `None` is a prompt without one."""
     match sorted({zone for zone in prompt_zones if zone is not None}):
