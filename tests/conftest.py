@@ -1,7 +1,7 @@
 """Fixtures everybody uses, and the markers that follow from them.
 
 Tests need not mark themselves: what asks for a server is ``kernel``, for a browser ``browser``, and
-the folders ``crash``, ``packaging`` and ``bench`` mark what lies in them.
+the folders ``browser``, ``crash`` and ``packaging`` mark what lies in them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MARKS_OF_FIXTURES = {
     "browser": {"browser", "open_lab", "lab_server"},
     "kernel": {"server", "shared_server", "start_server", "open_session", "lab_server"},
 }
-MARKS_OF_FOLDERS = {"browser", "crash", "packaging", "bench"}
+MARKS_OF_FOLDERS = {"browser", "crash", "packaging"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
