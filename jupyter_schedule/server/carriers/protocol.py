@@ -75,7 +75,8 @@ class Carrier(Protocol):
     name: CarrierName
 
     def carry(self, grant: Grant, report: Callable[[Report], None]) -> None:
-        """Begin; answers through ``report``: one Inserted and later Finished, or one Refused."""
+        """Begin; answers through ``report``: one Refused, or one Inserted and, from a carrier that
+        writes the outputs itself, later Finished."""
 
     def revoke(self, lease: int) -> None:
         """Insert nothing any more under this lease. What was inserted stays."""

@@ -1,0 +1,107 @@
+"""What a follow-up's cell puts out, handed from one carrier to the other (contract 5.8)."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING
+
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell
+
+from jupyter_schedule.log.state import Followup
+from jupyter_schedule.rules.framing import followup_source
+from jupyter_schedule.server.carriers.browser import Browser
+from jupyter_schedule.server.carriers.protocol import Carrier, Grant
+from jupyter_schedule.server.outputs import OutputCollector
+from jupyter_schedule.server.tabs import Tab
+from jupyter_schedule.server.turns import Request
+
+if TYPE_CHECKING:
+    from jupyter_schedule.server.owner import Owner
+
+
+class Handover:
+    """Follows the run of one follow-up at a time to the file or the tab where it belongs."""
+
+    def __init__(self, owner: Owner) -> None:
+        self._owner = owner
+        self._following: asyncio.Task[None] | None = None
+        self._look_again = asyncio.Event()
+
+    def tabs_changed(self) -> None:
+        """A tab came or went: outputs that wait for a place may have one now."""
+        self._look_again.set()
+
+    def claimed(self, carrier: Carrier | None, followup: Followup, request: Request) -> None:
+        """A claimed run that headless does not carry: see its outputs through."""
+        if carrier is not None and carrier.name == "headless":
+            return
+        owner = self._owner
+        tab = carrier.tab if isinstance(carrier, Browser) else None
+        if tab is None:
+            holding = owner.tabs.holding(owner.path, owner.kernel_id)
+            tab = holding[0] if holding else None
+        if tab is None:
+            # Run by a client that is no tab of ours, which keeps its own notebook.
+            return
+        collector = owner.watch.collect(request.msg_id)
+        grant = Grant(
+            lease=0,
+            session_id=owner.log.state.session_id,
+            followup_id=followup.id,
+            path=owner.path,
+            kernel_id=owner.kernel_id,
+            cell_id=followup.cell_id,
+            source=followup_source(followup.id, followup.text),
+            earlier_sources=(),
+            expires=time.monotonic(),
+        )
+        self._following = asyncio.create_task(self._follow(tab, collector, grant))
+
+    async def _follow(self, tab: Tab, collector: OutputCollector, grant: Grant) -> None:
+        """Wait for the end of the run; when the tab that carried it has left, write for it."""
+        await collector.done()
+        while not tab.holds(grant.path, grant.kernel_id) or tab.silent:
+            self._look_again.clear()
+            if await self._write(tab, collector, grant):
+                return
+            try:
+                async with asyncio.timeout(60):
+                    await self._look_again.wait()
+            except TimeoutError:
+                continue
+
+    async def _write(self, tab: Tab, collector: OutputCollector, grant: Grant) -> bool:
+        owner = self._owner
+        cell = new_code_cell(
+            grant.source, id=grant.cell_id, metadata={"jupyter_schedule": grant.identity}
+        )
+        cell.outputs = collector.cell_outputs()
+        cell.execution_count = collector.execution_count
+        if any(t.tab_id == tab.tab_id for t in owner.tabs.holding(grant.path, grant.kernel_id)):
+            return True  # the same page came back: it has the outputs itself
+        if await self._give_to_a_tab(grant.followup_id, cell):
+            return True
+        if not await owner.readiness.may_write_file():
+            return False
+        detail = await owner.headless().record(grant.path, grant.identity, cell)
+        owner.note(detail)
+        return True
+
+    async def finish(self, grant: Grant, cell: NotebookNode) -> bool:
+        """A headless run ended: True when a tab has appeared and took cell and outputs."""
+        return await self._give_to_a_tab(grant.followup_id, cell)
+
+    async def _give_to_a_tab(self, followup_id: str, cell: NotebookNode) -> bool:
+        owner = self._owner
+        message = {"path": owner.path, "followup_id": followup_id, "cell": dict(cell)}
+        for tab in owner.tabs.holding(owner.path, owner.kernel_id):
+            if await owner.tabs.place(tab, message):
+                return True
+        return False
+
+    def close(self) -> None:
+        """The session goes cold."""
+        if self._following is not None:
+            self._following.cancel()

@@ -1,0 +1,223 @@
+"""The live sessions of this server: attach, detach, and what Jupyter's events mean for them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jupyter_schedule.log.home import fork, rename, retire
+from jupyter_schedule.log.session import SessionLog
+from jupyter_schedule.rules.errors import HeldElsewhere, SessionNotLive
+from jupyter_schedule.server.idle import IOPubWatch
+from jupyter_schedule.server.owner import Owner
+from jupyter_schedule.server.paths import NotFiles, PathRefused, notebook_path
+from jupyter_schedule.server.readiness import NotReady
+from jupyter_schedule.server.reasons import Waiting
+from jupyter_schedule.server.turns import Request
+
+if TYPE_CHECKING:
+    from jupyter_schedule.server.service import Service
+
+IPYKERNEL_NEEDED = 7
+
+
+class Sessions:
+    """One owner for each live session, found by its kernel or its path.
+
+    Attach, detach and events of one server run under one lock: they are rare, and their order is
+    what decides who owns a notebook.
+    """
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._by_kernel: dict[str, Owner] = {}
+        self._lock = asyncio.Lock()
+
+    def __iter__(self) -> Iterator[Owner]:
+        return iter(list(self._by_kernel.values()))
+
+    def of_kernel(self, kernel_id: str) -> Owner:
+        """The owner of the session that this kernel is attached to.
+
+        :raises SessionNotLive: when there is none.
+        """
+        owner = self._by_kernel.get(kernel_id)
+        if owner is None:
+            raise SessionNotLive(
+                "this kernel is not attached to its notebook; run %load_ext jupyter_schedule"
+            )
+        return owner
+
+    def find_kernel(self, kernel_id: str) -> Owner | None:
+        """The owner of the session that this kernel is attached to, if it is."""
+        return self._by_kernel.get(kernel_id)
+
+    def at(self, path: str) -> Owner | None:
+        """The owner of the live session of a contents path."""
+        return next((owner for owner in self if owner.path == path), None)
+
+    async def notebook_of(self, kernel_id: str) -> str | None:
+        """The contents path of the notebook whose session uses this kernel."""
+        for session in await self._service.jupyter_sessions():
+            if session["kernel"] and session["kernel"]["id"] == kernel_id:
+                if session["type"] == "notebook":
+                    return str(session["path"]).strip("/")
+        return None
+
+    async def attach(
+        self, kernel_id: str, *, ipykernel: str, request: Request, takeover: bool
+    ) -> Owner:
+        """Make this kernel the one that owns its notebook's session (contract 6.1, 6.5).
+
+        :raises ScheduleError: one sentence that says why not and what to do.
+        """
+        _require_ipykernel(ipykernel)
+        async with self._lock:
+            path = await self.notebook_of(kernel_id)
+            if path is None:
+                raise SessionNotLive(
+                    "this kernel belongs to no notebook of this server, so there is nothing to "
+                    "deliver to; open a notebook on it and load the extension there"
+                )
+            mine = self._by_kernel.get(kernel_id)
+            if mine is not None and mine.path == path:
+                return mine
+            if mine is not None:
+                await self._close(mine)
+            other = self.at(path)
+            if other is not None and not takeover:
+                raise HeldElsewhere(
+                    "another kernel is attached to this notebook; run %reminders takeover to attach "
+                    "this one instead"
+                )
+            if other is not None:
+                await self._close(other)
+            return await self._open(kernel_id, path, request)
+
+    async def _open(self, kernel_id: str, path: str, request: Request) -> Owner:
+        service = self._service
+        try:
+            absolute = notebook_path(service.contents, path)
+        except (NotFiles, PathRefused) as error:
+            raise SessionNotLive(str(error)) from error
+        log = await SessionLog.open(
+            absolute, signer=service.signer, clock=service.clock
+        )
+        watch = IOPubWatch(service.kernels.get_kernel(kernel_id))
+        try:
+            await watch.start()
+            watch.assume_running(request.msg_id)
+        except BaseException:
+            await log.close()
+            raise
+        owner = Owner(
+            log=log,
+            path=path,
+            kernel_id=kernel_id,
+            watch=watch,
+            tabs=service.tabs,
+            clock=service.clock,
+            settings=service.settings,
+            headless=service.headless,
+            leases=service.leases,
+            surroundings=service,
+            logger=service.logger,
+        )
+        self._by_kernel[kernel_id] = owner
+        service.live_changed()
+        owner.poke()
+        return owner
+
+    async def detach(self, kernel_id: str, *, kernel_died: bool = False) -> bool:
+        """Let the session of this kernel go cold; nothing is deleted."""
+        async with self._lock:
+            owner = self._by_kernel.get(kernel_id)
+            if owner is None:
+                return False
+            await self._close(owner, kernel_died=kernel_died)
+            return True
+
+    async def _close(self, owner: Owner, *, kernel_died: bool = False) -> None:
+        self._by_kernel.pop(owner.kernel_id, None)
+        try:
+            await owner.close(kernel_died=kernel_died)
+        finally:
+            owner.watch.close()
+            self._service.went_cold(owner)
+            self._service.live_changed()
+
+    async def close_all(self) -> None:
+        """The server stops."""
+        async with self._lock:
+            for owner in self:
+                await self._close(owner)
+
+    # The place of a notebook (contract 6.4) ---------------------------------------------------
+
+    async def verify_place(self, owner: Owner) -> None:
+        """Save As moves a session to another path while the old file stays: go cold then."""
+        path = await self.notebook_of(owner.kernel_id)
+        if path == owner.path:
+            return
+        if path is None:
+            raise NotReady(Waiting("no_kernel"))
+        old = notebook_path(self._service.contents, owner.path)
+        if old.exists():
+            asyncio.get_running_loop().create_task(self.detach(owner.kernel_id))
+            raise NotReady(Waiting("not_attached"))
+        # The rename's own event is on its way.
+        raise NotReady(Waiting("settling"), 0.5)
+
+    async def renamed(self, old: str, new: str) -> None:
+        """A notebook or a folder was renamed or moved inside Jupyter: the log follows."""
+        async with self._lock:
+            for owner in self:
+                moved = _moved(owner.path, old, new)
+                if moved is not None:
+                    absolute = notebook_path(self._service.contents, moved)
+                    await owner.call(lambda o=owner, m=moved, a=absolute: _move(o, m, a))
+                    self._service.live_changed()
+            before, after = self._absolute(old), self._absolute(new)
+            if self.at(new) is None and after.is_file():
+                await rename(before, after, signer=self._service.signer)
+
+    async def copied(self, source: str, copy: str) -> None:
+        """A notebook was copied inside Jupyter: the copy's log is a fork without reminders."""
+        async with self._lock:
+            parent, child = self._absolute(source), self._absolute(copy)
+            if child.is_file():
+                await fork(parent, child, signer=self._service.signer)
+
+    async def deleted(self, path: str) -> None:
+        """A notebook or folder was deleted inside Jupyter: its logs are retired, restorable."""
+        async with self._lock:
+            for owner in self:
+                if owner.path == path or owner.path.startswith(f"{path}/"):
+                    await self._close(owner)
+            await retire(self._absolute(path), signer=self._service.signer)
+
+    def _absolute(self, path: str) -> Path:
+        return notebook_path(self._service.contents, path)
+
+
+def _moved(path: str, old: str, new: str) -> str | None:
+    if path == old:
+        return new
+    return f"{new}{path[len(old) :]}" if path.startswith(f"{old}/") else None
+
+
+async def _move(owner: Owner, path: str, absolute: Path) -> None:
+    await owner.log.rename(absolute)
+    owner.path = path
+    owner.changed()
+
+
+def _require_ipykernel(version: str) -> None:
+    major = version.split(".", 1)[0]
+    if not major.isdecimal() or int(major) < IPYKERNEL_NEEDED:
+        raise SessionNotLive(
+            f"jupyter-schedule needs ipykernel {IPYKERNEL_NEEDED} or newer in the kernel's "
+            f"environment, which has {version[:20]}; upgrade it there and restart the kernel"
+        )
