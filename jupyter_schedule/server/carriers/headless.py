@@ -1,0 +1,204 @@
+"""The carrier for notebooks that no tab holds: the file is changed, the same kernel runs the cell.
+
+Contract 5.8. Nothing old is ever written back: what a run left goes into what is on disk then.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from nbformat import NotebookNode
+
+from ..failpoints import reach
+from ..idle import KernelGone, KernelWatch
+from ..notebook_file import (
+    Identity,
+    NotebookChanged,
+    NotebookFault,
+    NotebookStore,
+    OpenNotebook,
+    PlaceResult,
+    place_followup,
+    record_cell,
+)
+from ..outputs import OutputCollector
+from .protocol import CarrierName, Finished, Grant, Inserted, Refused, Report
+
+_LOG = logging.getLogger(__name__)
+_TRIES = 5
+"""How often a file that somebody else writes at the same moment is read again."""
+
+Reporter: TypeAlias = Callable[[Report], None]
+Finish: TypeAlias = Callable[[NotebookNode], Awaitable[bool]]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Times:
+    """Seconds that one carriage took: to read and save with the new cell, to run, to record."""
+
+    insert: float
+    run: float
+    record: float
+
+
+class Headless:
+    """Carries the follow-ups of one live session into its notebook's file.
+
+    `path` tells the notebook's contents path now (it may be renamed during a run). `finish` is
+    offered the cell with its outputs when the run is over: it answers True when a tab took them,
+    and then the file is left to that tab. `observe` is told how long things took.
+    """
+
+    name: CarrierName = "headless"
+
+    def __init__(
+        self,
+        watch: KernelWatch,
+        notebooks: NotebookStore,
+        *,
+        path: Callable[[], str],
+        finish: Finish,
+        observe: Callable[[Times], None] | None = None,
+    ) -> None:
+        self._watch = watch
+        self._notebooks = notebooks
+        self._path = path
+        self._finish = finish
+        self._observe = observe
+        self._revoked: set[int] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def carry(self, grant: Grant, report: Reporter) -> None:
+        """Begin; answers Refused, or Inserted and later Finished.
+
+        When the kernel refuses to begin the run, because a cell before it failed, Refused
+        (`aborted`) follows Inserted.
+        """
+        task = asyncio.create_task(self._carry(grant, report), name="jupyter-schedule headless")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def revoke(self, lease: int) -> None:
+        """Insert nothing any more under this lease. What was inserted stays."""
+        self._revoked.add(lease)
+
+    async def record(self, identity: Identity, cell: NotebookNode) -> None:
+        """Set outputs and count of the follow-up's cell in what is on disk now.
+
+        A cell that has vanished is appended again. Raises `NotebookFault`.
+        """
+
+        def change(opened: OpenNotebook) -> bool:
+            record_cell(opened.content, identity, cell)
+            return True
+
+        await self._change(change)
+
+    async def close(self) -> None:
+        """Give up what is under way; cells that run go on without us."""
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _carry(self, grant: Grant, report: Reporter) -> None:
+        try:
+            await self._insert_and_run(grant, report)
+        except _LeaseOver:
+            report(Refused(grant=grant, reason="expired"))
+        except NotebookFault as fault:
+            report(Refused(grant=grant, reason=fault.reason, detail=str(fault)))
+        except KernelGone as gone:
+            report(Refused(grant=grant, reason="no_kernel", detail=str(gone)))
+        finally:
+            self._revoked.discard(grant.lease)
+
+    async def _insert_and_run(self, grant: Grant, report: Reporter) -> None:
+        began = time.monotonic()
+        cell, existed = await self._insert(grant)
+        # The save took time: a lease that ended meanwhile runs nothing; its cell is found again.
+        self._check(grant)
+        metadata = {**grant.request_metadata, "cellId": cell.get("id", grant.cell_id)}
+        msg_id = self._watch.execute(grant.source, metadata)
+        collector = self._watch.collect(msg_id)
+        report(Inserted(grant=grant, msg_id=msg_id, existed=existed))
+        sent = time.monotonic()
+        ending = await collector.done()
+        if ending == "aborted":
+            report(Refused(grant=grant, reason="aborted"))
+            return
+        ended = time.monotonic()
+        await reach("after-headless-run")
+        detail = "the kernel died or restarted during the run" if ending == "gone" else ""
+        report(Finished(grant=grant, detail=await self._hand_over(grant, cell, collector, detail)))
+        if self._observe is not None:
+            self._observe(
+                Times(insert=sent - began, run=ended - sent, record=time.monotonic() - ended)
+            )
+
+    async def _insert(self, grant: Grant) -> tuple[NotebookNode, bool]:
+        placed: PlaceResult | None = None
+        cell: NotebookNode | None = None
+
+        def change(opened: OpenNotebook) -> bool:
+            nonlocal placed, cell
+            placed = place_followup(opened.content, grant)
+            cell = opened.content.cells[placed.index]
+            return placed.changed
+
+        await self._change(change, before_save=lambda: self._check(grant))
+        assert placed is not None
+        assert cell is not None
+        return cell, placed.existed
+
+    async def _hand_over(
+        self, grant: Grant, cell: NotebookNode, collector: OutputCollector, detail: str
+    ) -> str:
+        """Give the outputs to a tab that has come, else to the file; return what went wrong."""
+        cell.outputs = collector.cell_outputs()
+        cell.execution_count = collector.execution_count
+        if await self._finish(cell):
+            return detail
+        try:
+            await self.record(grant.identity, cell)
+        except NotebookFault as fault:
+            return str(fault)
+        return detail
+
+    async def _change(
+        self,
+        change: Callable[[OpenNotebook], bool],
+        *,
+        before_save: Callable[[], None] | None = None,
+    ) -> None:
+        """Read, change and save; again when somebody else wrote the file between."""
+        for _ in range(_TRIES):
+            opened = await self._notebooks.read(self._path())
+            if not change(opened):
+                return
+            await reach("before-headless-save")
+            if before_save is not None:
+                before_save()
+            try:
+                await self._notebooks.save(opened)
+            except NotebookChanged:
+                continue
+            await reach("after-headless-save")
+            return
+        raise NotebookFault(
+            "notebook_not_writable",
+            f"The notebook {self._path()} is being written by somebody else all the time.",
+        )
+
+    def _check(self, grant: Grant) -> None:
+        if grant.lease in self._revoked or time.monotonic() >= grant.expires:
+            raise _LeaseOver
+
+
+class _LeaseOver(Exception):
+    """The lease was revoked or ran out before the cell was inserted."""
