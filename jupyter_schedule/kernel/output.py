@@ -1,0 +1,105 @@
+"""What a turn shows in its cell: streaming Markdown, one line a tool call, plain sentences."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+from uuid import uuid4
+
+from IPython.core.getipython import get_ipython
+
+from .errors import refusal
+
+REDRAW_SECONDS = 0.1
+"""Streamed text is drawn at most this often; each drawing sends the whole text again."""
+
+Bundle = dict[str, Any]
+
+
+def say(sentence: str) -> None:
+    """Print one sentence into the running cell."""
+    print(printable(sentence), flush=True)
+
+
+def printable(text: str) -> str:
+    """Escape what a terminal or a cell would act on: control characters and direction marks."""
+    return "".join(
+        char if char in "\n\t" or char.isprintable() else _escaped(char) for char in text
+    )
+
+
+def _escaped(char: str) -> str:
+    return char.encode("unicode_escape").decode("ascii")
+
+
+def text_bundle(text: str) -> Bundle:
+    """An agent's text: Markdown for a front end's sanitizer, plain text for everything else."""
+    return {"text/markdown": text, "text/plain": printable(text)}
+
+
+def show_bundle(bundle: Bundle, *, display_id: str | None = None, update: bool = False) -> None:
+    """Send a mime bundle to the running cell."""
+    shell = get_ipython()
+    if shell is None:
+        print(bundle.get("text/plain", ""))
+        return
+    transient = {"display_id": display_id} if display_id is not None else {}
+    shell.display_pub.publish(data=bundle, metadata={}, transient=transient, update=update)
+
+
+class StreamedText:
+    """One text that grows in the cell, up to ``limit`` UTF-8 bytes.
+
+    It is drawn when the last drawing is a while ago.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self.text = ""
+        self.is_full = False
+        self._left = limit
+        self.display_id = f"jupyter-schedule-{uuid4().hex}"
+        self._shown = ""
+        self._drawn_at = 0.0
+
+    def feed(self, piece: str) -> None:
+        """Add a piece, and draw if it is time."""
+        encoded = piece.encode("utf-8", "replace")
+        if len(encoded) > self._left:
+            self.is_full = True
+            piece = encoded[: self._left].decode("utf-8", "ignore")
+        self._left -= len(encoded)
+        self.text += piece
+        if time.monotonic() - self._drawn_at >= REDRAW_SECONDS:
+            self.draw()
+
+    def draw(self) -> None:
+        """Show all that was fed so far."""
+        if self.text == self._shown:
+            return
+        show_bundle(text_bundle(self.text), display_id=self.display_id, update=bool(self._shown))
+        self._shown = self.text
+        self._drawn_at = time.monotonic()
+
+
+def tool_line(name: str, result: Any) -> str:
+    """One line for people: which tool was called and what came of it."""
+    return f"{name} → {_outcome(result)}"
+
+
+def _outcome(result: Any) -> str:
+    if not isinstance(result, dict):
+        return _short(json.dumps(result))
+    if refusal(result) is not None:
+        return f"{result['code']}: {result.get('message', '')}"
+    if "scheduled_at" in result:
+        return f"{result.get('id')} at {result['scheduled_at']}"
+    if isinstance(result.get("reminders"), list):
+        return f"{len(result['reminders'])} waiting"
+    if "deleted" in result:
+        return f"{result.get('id')} {'deleted' if result['deleted'] else 'was not there'}"
+    return _short(json.dumps(result))
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 100 else text[:99] + "…"

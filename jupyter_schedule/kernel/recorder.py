@@ -1,0 +1,79 @@
+"""What tools show during a turn, kept for the log (contract 5.9)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from IPython.core.getipython import get_ipython
+
+from .output import Bundle
+
+RECORDED_BYTES = 256 * 1024
+"""Rich output recorded for one turn; what would exceed it is named with type and size."""
+
+_LIVE_ONLY = {"application/vnd.jupyter.widget-view+json"}
+"""Types that mean nothing once the kernel that showed them is gone."""
+
+
+class Recorder:
+    """Collects display outputs; ``taken`` hands over those that may be written now.
+
+    An output with a display id may still change, so its last state is kept until the turn ends.
+    """
+
+    def __init__(self, limit: int = RECORDED_BYTES) -> None:
+        self._left = limit
+        self._ready: list[Bundle] = []
+        self._changing: dict[str, Bundle] = {}
+        self._ignored: set[str] = set()
+
+    def ignore(self, display_id: str) -> None:
+        """Do not record this display: it is the agent's own text, which the log has anyway."""
+        self._ignored.add(display_id)
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Record what the thread of this cell displays."""
+        publisher: Any = getattr(get_ipython(), "display_pub", None)
+        if not hasattr(publisher, "register_hook"):
+            yield
+            return
+        publisher.register_hook(self._on_message)
+        try:
+            yield
+        finally:
+            publisher.unregister_hook(self._on_message)
+
+    def taken(self, *, final: bool = False) -> list[Bundle]:
+        """The outputs that wait to be written, each within what is left of the limit."""
+        ready, self._ready = self._ready, []
+        if final:
+            ready += self._changing.values()
+            self._changing = {}
+        return [self._within_limit(bundle) for bundle in ready]
+
+    def _on_message(self, message: dict[str, Any]) -> dict[str, Any]:
+        content = message.get("content", {})
+        if message.get("msg_type") in ("display_data", "update_display_data"):
+            display_id = content.get("transient", {}).get("display_id")
+            bundle = {k: v for k, v in content.get("data", {}).items() if k not in _LIVE_ONLY}
+            if display_id is None:
+                self._ready.append(bundle)
+            elif display_id not in self._ignored:
+                self._changing[display_id] = bundle
+        return message
+
+    def _within_limit(self, bundle: Bundle) -> Bundle:
+        size = len(json.dumps(bundle).encode())
+        if size <= self._left:
+            self._left -= size
+            return bundle
+        kind = next((t for t in sorted(bundle, key=_richness)), "output")
+        return {"text/plain": f"[{kind}, {size:,} bytes: too large to be recorded]"}
+
+
+def _richness(mime_type: str) -> tuple[bool, str]:
+    return mime_type.startswith("text/plain"), mime_type

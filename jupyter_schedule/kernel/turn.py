@@ -1,0 +1,88 @@
+"""One open turn: its events to the log and into the conversation, and its end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from .bridge import new_key
+from .conversation import Conversation, encode_calls
+from .errors import Answer, KernelError, SessionNotLive, refusal
+from .models import Message, ToolCall, ToolResult
+from .offload import offload
+
+if TYPE_CHECKING:
+    from .bridge import Bridge
+
+Outcome: TypeAlias = Literal["completed", "error", "aborted", "limit"]
+"""How a kernel ends a turn; ``interrupted`` is the server's word for one that nobody ended."""
+
+
+class OpenTurn:
+    """A claimed turn. The conversation gets a message only once the server has it."""
+
+    def __init__(self, bridge: Bridge, conversation: Conversation, answer: Answer) -> None:
+        self._bridge = bridge
+        self._conversation = conversation
+        self.number: int = answer["turn"]
+        self.text: str = answer["text"]
+        self.context: str = answer.get("context") or ""
+        self.kind: Literal["prompt", "followup"] = answer["kind"]
+        conversation.add(Message(role="user", text=self.text))
+
+    async def assistant(self, text: str, calls: tuple[ToolCall, ...]) -> None:
+        """A model step is complete."""
+        if text or calls:
+            data = {"text": text, "tool_calls": encode_calls(calls)}
+            await self._write("message/assistant", data)
+            self._conversation.add(Message(role="assistant", text=text, tool_calls=calls))
+
+    def broken_off(self, text: str) -> None:
+        """A model step broke off; blocking, because the turn may just be cancelled."""
+        if not text:
+            return
+        try:
+            self._call_event("message/assistant", {"text": text, "tool_calls": []}, new_key())
+        except KernelError:
+            # The end of the turn, which comes next, fails as well and says so.
+            return
+        self._conversation.add(Message(role="assistant", text=text))
+
+    async def tool_call(self, call: ToolCall) -> None:
+        """A tool is about to run."""
+        await self._write("tool/call", encode_calls([call])[0])
+
+    async def tool_result(self, call: ToolCall, result: Any) -> None:
+        """A tool has answered."""
+        await self._write("tool/result", {"id": call.id, "name": call.name, "result": result})
+        self._conversation.add(
+            Message(role="tool", tool_result=ToolResult(call.id, call.name, result))
+        )
+
+    async def outputs(self, bundles: list[dict[str, Any]]) -> None:
+        """A tool has shown these mime bundles in the cell."""
+        for bundle in bundles:
+            await self._write("output/display", {"data": bundle})
+
+    def end(self, outcome: Outcome, error: str | None = None) -> str | None:
+        """Close the turn; a sentence when that could not be recorded.
+
+        Blocking on purpose: it is the last thing a cancelled turn does, and nothing may come
+        between.
+        """
+        body = {"error": error} if error else {}
+        try:
+            answer = self._bridge.call(
+                "turn_end", key=new_key(), turn=self.number, outcome=outcome, **body
+            )
+        except KernelError as lost:
+            return lost.message
+        return refusal(answer)
+
+    async def _write(self, kind: str, data: dict[str, Any]) -> None:
+        key = new_key()
+        await offload(lambda: self._call_event(kind, data, key))
+
+    def _call_event(self, kind: str, data: dict[str, Any], key: str) -> None:
+        answer = self._bridge.call("event", key=key, turn=self.number, type=kind, data=data)
+        if (sentence := refusal(answer)) is not None:
+            raise SessionNotLive(sentence)
