@@ -17,8 +17,8 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 from tornado.web import HTTPError
 
-from .carriers.protocol import Grant
-from .paths import notebook_path
+from jupyter_schedule.server.carriers.protocol import Grant
+from jupyter_schedule.server.paths import notebook_path
 
 METADATA_KEY = "jupyter_schedule"
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 from jupyter_server.services.contents.filemanager import FileContentsManager
 from jupyter_server.services.contents.manager import ContentsManager
 from tornado.web import HTTPError
 
-from ..rules.errors import shorten
+from jupyter_schedule.rules.errors import shorten
 
 _LONGEST = 4096
 
@@ -47,10 +48,10 @@ def notebook_path(contents: ContentsManager, raw: object) -> Path:
 
     Raises `PathRefused`, or `NotFiles` when the contents manager keeps notebooks elsewhere.
     """
-    files = require_files(contents)
+    # jupyter_server has no public name for this, and no types; it refuses what leaves its root.
+    files: Any = require_files(contents)
     path = contents_path(raw)
     try:
-        # jupyter_server has no public name for this; it also refuses what lies outside its root.
         return Path(files._get_os_path(path))
     except HTTPError as error:
         raise PathRefused(f"path {shorten(path)} lies outside the server's folder") from error

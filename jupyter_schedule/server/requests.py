@@ -54,6 +54,17 @@ class Requests:
             self._open[msg_id] = is_cell
             self._count()
 
+    def end(self, msg_id: str) -> Ended:
+        """Note that a request is over."""
+        self._open.pop(msg_id, None)
+        ended = Ended(msg_id, msg_id in self._executed)
+        self._executed.discard(msg_id)
+        self._ended[msg_id] = ended.executed
+        if len(self._ended) > _REMEMBERED:
+            self._ended.popitem(last=False)
+        self._count()
+        return ended
+
     def take(self, msg_type: str, parent: Header, state: str | None) -> Ended | None:
         """Take one message: its type, its parent's header and, of a status, the state.
 
@@ -67,25 +78,15 @@ class Requests:
             case "status", "busy":
                 self.begin(msg_id, is_cell=is_cell)
             case "status", "idle":
-                return self._end(msg_id)
+                return self.end(msg_id)
             case "execute_input", _:
                 self._executed.add(msg_id)
         return None
 
     def clear(self) -> list[Ended]:
         """The kernel is gone: everything is over. Returns what ended by that."""
-        ended = [self._end(msg_id) for msg_id in list(self._open)]
+        ended = [self.end(msg_id) for msg_id in list(self._open)]
         self._executed.clear()
-        return ended
-
-    def _end(self, msg_id: str) -> Ended:
-        self._open.pop(msg_id, None)
-        ended = Ended(msg_id, msg_id in self._executed)
-        self._executed.discard(msg_id)
-        self._ended[msg_id] = ended.executed
-        if len(self._ended) > _REMEMBERED:
-            self._ended.popitem(last=False)
-        self._count()
         return ended
 
     def _count(self) -> None:

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from tornado.httpserver import HTTPServer
 
-from . import address as addresses
-from . import secret_file
-from .address import Address
-from .listener import Answer, Handler, application, digest
+from jupyter_schedule.server.bridge import address as addresses
+from jupyter_schedule.server.bridge import secret_file
+from jupyter_schedule.server.bridge.address import Address
+from jupyter_schedule.server.bridge.listener import Answer, Handler, application, digest
 
 BODY_LIMIT = 4 * 1024 * 1024
 """Bytes of one request."""

@@ -12,9 +12,9 @@ from typing import Any, TypeAlias
 
 from tornado.web import Application, RequestHandler, stream_request_body
 
-from ..._version import __version__
-from ...rules.errors import InternalError, ScheduleError
-from .secret_file import PROTOCOL
+from jupyter_schedule._version import __version__
+from jupyter_schedule.rules.errors import InternalError, ScheduleError
+from jupyter_schedule.server.bridge.secret_file import PROTOCOL
 
 Answer: TypeAlias = dict[str, object]
 Handler: TypeAlias = Callable[[str, dict[str, Any]], Awaitable[Answer]]

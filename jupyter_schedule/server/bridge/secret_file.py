@@ -14,8 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from ..._version import __version__
-from .address import PREFIX, Address
+from jupyter_schedule._version import __version__
+from jupyter_schedule.server.bridge.address import PREFIX, Address
 
 PROTOCOL = 1
 _LONGEST = 64 * 1024

@@ -14,9 +14,17 @@ from typing import TypeAlias
 
 from nbformat import NotebookNode
 
-from ..failpoints import reach
-from ..idle import KernelGone, KernelWatch
-from ..notebook_file import (
+from jupyter_schedule.server.carriers.protocol import (
+    CarrierName,
+    Finished,
+    Grant,
+    Inserted,
+    Refused,
+    Report,
+)
+from jupyter_schedule.server.failpoints import reach
+from jupyter_schedule.server.kernel_watch import KernelGone, KernelWatch
+from jupyter_schedule.server.notebook_file import (
     Identity,
     NotebookChanged,
     NotebookFault,
@@ -26,15 +34,14 @@ from ..notebook_file import (
     place_followup,
     record_cell,
 )
-from ..outputs import OutputCollector
-from .protocol import CarrierName, Finished, Grant, Inserted, Refused, Report
+from jupyter_schedule.server.outputs import OutputCollector
 
 _LOG = logging.getLogger(__name__)
 _TRIES = 5
 """How often a file that somebody else writes at the same moment is read again."""
 
 Reporter: TypeAlias = Callable[[Report], None]
-Finish: TypeAlias = Callable[[NotebookNode], Awaitable[bool]]
+Finish: TypeAlias = Callable[[Grant, NotebookNode], Awaitable[bool]]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -58,15 +65,15 @@ class Headless:
 
     def __init__(
         self,
-        watch: KernelWatch,
-        notebooks: NotebookStore,
         *,
+        store: NotebookStore,
+        watch: KernelWatch,
         path: Callable[[], str],
         finish: Finish,
         observe: Callable[[Times], None] | None = None,
     ) -> None:
+        self._store = store
         self._watch = watch
-        self._notebooks = notebooks
         self._path = path
         self._finish = finish
         self._observe = observe
@@ -87,17 +94,21 @@ class Headless:
         """Insert nothing any more under this lease. What was inserted stays."""
         self._revoked.add(lease)
 
-    async def record(self, identity: Identity, cell: NotebookNode) -> None:
+    async def record(self, path: str, identity: Identity, cell: NotebookNode) -> str:
         """Set outputs and count of the follow-up's cell in what is on disk now.
 
-        A cell that has vanished is appended again. Raises `NotebookFault`.
+        A cell that has vanished is appended again. Returns why it could not be done, else "".
         """
 
         def change(opened: OpenNotebook) -> bool:
             record_cell(opened.content, identity, cell)
             return True
 
-        await self._change(change)
+        try:
+            await self._change(lambda: path, change)
+        except NotebookFault as fault:
+            return str(fault)
+        return ""
 
     async def close(self) -> None:
         """Give up what is under way; cells that run go on without us."""
@@ -151,7 +162,7 @@ class Headless:
             cell = opened.content.cells[placed.index]
             return placed.changed
 
-        await self._change(change, before_save=lambda: self._check(grant))
+        await self._change(self._path, change, before_save=lambda: self._check(grant))
         assert placed is not None
         assert cell is not None
         return cell, placed.existed
@@ -162,37 +173,34 @@ class Headless:
         """Give the outputs to a tab that has come, else to the file; return what went wrong."""
         cell.outputs = collector.cell_outputs()
         cell.execution_count = collector.execution_count
-        if await self._finish(cell):
+        if await self._finish(grant, cell):
             return detail
-        try:
-            await self.record(grant.identity, cell)
-        except NotebookFault as fault:
-            return str(fault)
-        return detail
+        return await self.record(self._path(), grant.identity, cell) or detail
 
     async def _change(
         self,
+        path: Callable[[], str],
         change: Callable[[OpenNotebook], bool],
         *,
         before_save: Callable[[], None] | None = None,
     ) -> None:
         """Read, change and save; again when somebody else wrote the file between."""
         for _ in range(_TRIES):
-            opened = await self._notebooks.read(self._path())
+            opened = await self._store.read(path())
             if not change(opened):
                 return
             await reach("before-headless-save")
             if before_save is not None:
                 before_save()
             try:
-                await self._notebooks.save(opened)
+                await self._store.save(opened)
             except NotebookChanged:
                 continue
             await reach("after-headless-save")
             return
         raise NotebookFault(
             "notebook_not_writable",
-            f"The notebook {self._path()} is being written by somebody else all the time.",
+            f"The notebook {path()} is being written by somebody else all the time.",
         )
 
     def _check(self, grant: Grant) -> None:
