@@ -1,0 +1,117 @@
+import type {
+  JupyterFrontEnd,
+  JupyterFrontEndPlugin
+} from '@jupyterlab/application';
+import {
+  INotebookCellExecutor,
+  INotebookTracker,
+  NotebookPanel
+} from '@jupyterlab/notebook';
+import { ITranslator, nullTranslator } from '@jupyterlab/translation';
+
+import manifest from '../package.json';
+import { Delivery } from './delivery';
+import { Live } from './live';
+import { Presence } from './presence';
+import { Requests } from './requests';
+import { FollowupRunner } from './run';
+import { Scheduled } from './scheduled';
+import { TabSocket } from './socket';
+import { IRequests, ITab } from './tokens';
+import { Zone } from './zone';
+
+const tab: JupyterFrontEndPlugin<ITab> = {
+  id: 'jupyter-schedule:tab',
+  description: 'Tells the server which notebooks this tab holds.',
+  autoStart: true,
+  requires: [INotebookTracker],
+  optional: [ITranslator],
+  provides: ITab,
+  activate: (
+    app: JupyterFrontEnd,
+    tracker: INotebookTracker,
+    translator: ITranslator | null
+  ): ITab => {
+    const { contents, serverSettings } = app.serviceManager;
+    const socket = new TabSocket({
+      settings: serverSettings,
+      trans: (translator ?? nullTranslator).load('jupyter_schedule'),
+      version: manifest.version
+    });
+    const live = new Live(socket);
+    const presence = new Presence({ tracker, contents, socket });
+    return { socket, presence, isLive: path => live.isLive(path) };
+  }
+};
+
+const requests: JupyterFrontEndPlugin<IRequests> = {
+  id: 'jupyter-schedule:requests',
+  description: "Lets other plugins add to notebooks' execute requests.",
+  autoStart: true,
+  requires: [INotebookTracker],
+  provides: IRequests,
+  activate: (_: JupyterFrontEnd, tracker: INotebookTracker): IRequests => {
+    const watcher = new Requests();
+    const watch = (panel: NotebookPanel) => {
+      const { context, sessionContext } = panel;
+      const take = () => {
+        const kernel = sessionContext.session?.kernel ?? null;
+        if (kernel !== null) {
+          watcher.watch(kernel, () => context.localPath);
+        }
+      };
+      sessionContext.kernelChanged.connect(take, watcher);
+      take();
+    };
+    tracker.forEach(watch);
+    tracker.widgetAdded.connect((_, panel) => {
+      watch(panel);
+    }, watcher);
+    return watcher;
+  }
+};
+
+const zone: JupyterFrontEndPlugin<void> = {
+  id: 'jupyter-schedule:zone',
+  description: "Sends the browser's time zone with every prompt of a session.",
+  autoStart: true,
+  requires: [ITab, IRequests],
+  activate: (_: JupyterFrontEnd, tab: ITab, requests: IRequests): void => {
+    requests.add(new Zone(tab));
+  }
+};
+
+const delivery: JupyterFrontEndPlugin<void> = {
+  id: 'jupyter-schedule:delivery',
+  description: 'Puts due follow-ups into open notebooks and runs them.',
+  autoStart: true,
+  requires: [ITab, IRequests, INotebookTracker, INotebookCellExecutor],
+  activate: (
+    app: JupyterFrontEnd,
+    { socket, presence }: ITab,
+    requests: IRequests,
+    tracker: INotebookTracker,
+    executor: INotebookCellExecutor
+  ): void => {
+    const { contents } = app.serviceManager;
+    const runner = new FollowupRunner(executor);
+    requests.add(runner);
+    const scheduled = new Scheduled();
+    tracker.forEach(panel => {
+      scheduled.watch(panel);
+    });
+    tracker.widgetAdded.connect((_, panel) => {
+      scheduled.watch(panel);
+    }, scheduled);
+    new Delivery({ socket, presence, scheduled, runner, contents });
+  }
+};
+
+const plugins: JupyterFrontEndPlugin<unknown>[] = [
+  tab,
+  requests,
+  zone,
+  delivery
+];
+
+export default plugins;
