@@ -1,0 +1,62 @@
+"""Lines that wait together to be written (contract 4.6).
+
+Numbers are given when a batch is written, so that a line withdrawn after a failure leaves no gap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import msgspec
+
+from jupyter_schedule.log import events
+from jupyter_schedule.log.codec import encode_event
+from jupyter_schedule.log.events import Event
+from jupyter_schedule.log.lines import frame
+from jupyter_schedule.log.signature import Signer
+
+
+class Pending(msgspec.Struct, frozen=True, kw_only=True):
+    """One line that waits. A `prelude` line is written only in front of another; a `commit` line
+    is withdrawn when its write fails."""
+
+    event: Event
+    at: datetime
+    name: str
+    data: bytes
+    key: str | None
+    prelude: bool = False
+    commit: bool = False
+
+
+def write_batch(
+    batch: Sequence[Pending], first: int, session_id: str, inode: int, signer: Signer
+) -> bytes:
+    """Return the bytes of the lines from number `first` on; all before are durable."""
+    parts = []
+    for seq, entry in enumerate(batch, first):
+        data = entry.data
+        if isinstance(entry.event, events.Signed):
+            data = _signed(entry.event, seq, session_id, inode, signer)
+        parts.append(
+            frame(
+                seq=seq,
+                at=entry.at,
+                durable=first - 1,
+                key=entry.key,
+                name=entry.name,
+                data=data,
+            )
+        )
+    return b"".join(parts)
+
+
+def _signed(event: events.Signed, seq: int, session_id: str, inode: int, signer: Signer) -> bytes:
+    if not isinstance(event, events.AgentGrant):
+        # A new file's inode is known only now.
+        place = msgspec.structs.replace(event.place, inode=inode)
+        event = msgspec.structs.replace(event, place=place)
+    data = msgspec.to_builtins(event)
+    signature = signer.sign(session_id, seq, event.type, data)
+    return encode_event(msgspec.structs.replace(event, signature=signature))[1]

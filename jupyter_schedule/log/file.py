@@ -1,0 +1,201 @@
+"""One open log file: its lock, its length, appending to it (contract 4.1, 4.4, 4.6).
+
+All methods block on the disk; `SessionLog` calls them in the log's own thread.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from pathlib import Path
+
+from jupyter_schedule.log import descriptors
+from jupyter_schedule.log.fileio import FileIO
+from jupyter_schedule.rules.errors import HeldElsewhere, NotWritable, PersistenceUncertain
+
+_IGNORE_ALL = b"*\n"
+
+
+class LogReplaced(PersistenceUncertain):
+    """The file at the log's path is not the one this log wrote, or not as long.
+
+    Nothing more is written. Close the log and open it again: what is on disk is the truth.
+    """
+
+
+class LogFile:
+    """A log that this process writes: locked, at a known length.
+
+    `length` bytes are durable; what may stand behind them is cut before the next write.
+    """
+
+    def __init__(self, files: FileIO, path: Path, fd: int) -> None:
+        self._files = files
+        self._fd = fd
+        self._spare: list[int] = []
+        self._dirty = False
+        self._closed = False
+        self._open = threading.Lock()
+        self.path = path
+        status = files.fstat(fd)
+        self.inode = status.st_ino
+        self._device = status.st_dev
+        self.length = status.st_size
+
+    @property
+    def identity(self) -> tuple[int, int]:
+        """Device and inode."""
+        return self._device, self.inode
+
+    @classmethod
+    def open(cls, files: FileIO, path: Path) -> LogFile:
+        """Open an existing log for writing and take its lock.
+
+        Raises `FileNotFoundError`, `HeldElsewhere`, or `NotWritable` (a link, not a regular file of
+        one's own, or no permission).
+        """
+        while True:
+            if descriptors.is_live(files, path):
+                raise _held(path)
+            log = cls(files, path, descriptors.open_own(files, path, write=True))
+            log._lock()
+            if log.is_at(path):  # else it was moved between the opening and the lock
+                return log
+            log.close()
+
+    @classmethod
+    def create(cls, files: FileIO, path: Path) -> LogFile:
+        """Make a new, empty log with its folder and take its lock.
+
+        Raises `OSError`; `LogReplaced` when there is a file already.
+        """
+        folder = path.parent
+        try:
+            files.make_folder(folder)
+        except FileExistsError:
+            pass  # the folder of another notebook's log
+        else:
+            files.fsync_folder(folder.parent)
+        _ignore_in_git(files, folder)
+        try:
+            fd = files.open(path, write=True, create=True)
+        except FileExistsError:
+            raise LogReplaced(f"Another program has made the log {path}.") from None
+        log = cls(files, path, fd)
+        log._lock()
+        return log
+
+    def _lock(self) -> None:
+        if not descriptors.claim(self.identity, self, self._fd):
+            raise _held(self.path)
+        try:
+            self._files.lock(self._fd)
+        except BlockingIOError:
+            self.close()
+            raise _held(self.path) from None
+        except OSError as error:
+            self.close()
+            raise NotWritable(f"The log {self.path} cannot be locked: {error.strerror}.") from None
+        self.length = self._files.fstat(self._fd).st_size
+
+    def read(self) -> bytes | None:
+        """Return the durable bytes; `None` once closed. For any thread."""
+        with self._open:
+            return None if self._closed else self._files.read(self._fd, self.length, 0)
+
+    def keep(self, fd: int) -> None:
+        """Close this descriptor only together with one's own (see `descriptors`)."""
+        self._spare.append(fd)
+
+    def check(self) -> None:
+        """Raise `LogReplaced` unless path, inode and length are ours (4.6)."""
+        try:
+            status = self._files.lstat(self.path)
+        except FileNotFoundError:
+            raise LogReplaced(f"The log {self.path} is gone.") from None
+        if (status.st_dev, status.st_ino) != self.identity:
+            raise LogReplaced(f"Another file stands in place of the log {self.path}.")
+        if not self._dirty and status.st_size != self.length:
+            raise LogReplaced(
+                f"The log {self.path} has {status.st_size} bytes instead of {self.length}; "
+                "another program has written to it."
+            )
+
+    def append(self, data: bytes) -> None:
+        """Write at the durable length and make it durable, or raise `OSError`.
+
+        After a failure the file is cut to the durable length, now or before the next write: half
+        a line never has another glued to it.
+        """
+        self.check()
+        if self._dirty:
+            self._cut()
+        self._dirty = True
+        try:
+            self._write(data, self.length)
+            self._files.fsync(self._fd)
+            if self.length == 0:
+                self._files.fsync_folder(self.path.parent)
+        except OSError:
+            self._try_to_cut()
+            raise
+        self.length += len(data)
+        self._dirty = False
+
+    def repair(self, length: int, tail: bytes = b"") -> None:
+        """Cut the file to `length` bytes, add `tail` and make the whole of it durable (4.5)."""
+        if length < self.length:
+            self._files.truncate(self._fd, length)
+        self.length = length
+        self._write(tail, length)
+        self._files.fsync(self._fd)
+        self.length += len(tail)
+
+    def moved_to(self, path: Path) -> None:
+        """The file has another path from now on."""
+        self.path = path
+
+    def close(self) -> None:
+        """Let go of the lock and the file."""
+        descriptors.release(self.identity)
+        with self._open:
+            self._closed = True
+            for fd in (self._fd, *self._spare):
+                self._files.close(fd)
+
+    def is_at(self, path: Path) -> bool:
+        try:
+            status = self._files.lstat(path)
+        except FileNotFoundError:
+            return False
+        return (status.st_dev, status.st_ino) == self.identity
+
+    def _write(self, data: bytes, offset: int) -> None:
+        while data:
+            written = self._files.write(self._fd, data, offset)
+            data, offset = data[written:], offset + written
+
+    def _cut(self) -> None:
+        self._files.truncate(self._fd, self.length)
+        self._files.fsync(self._fd)
+        self._dirty = False
+
+    def _try_to_cut(self) -> None:
+        # If this fails too, the file is cut before the next write; the caller raises already.
+        with contextlib.suppress(OSError):
+            self._cut()
+
+
+def _held(path: Path) -> HeldElsewhere:
+    return HeldElsewhere(f"Another server or program writes the log {path}.")
+
+
+def _ignore_in_git(files: FileIO, folder: Path) -> None:
+    try:
+        fd = files.open(folder / ".gitignore", write=True, create=True)
+    except FileExistsError:
+        return
+    try:
+        files.write(fd, _IGNORE_ALL, 0)
+    finally:
+        files.close(fd)
