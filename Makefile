@@ -1,7 +1,9 @@
 # The front door. Every target sets itself up in .venv; nothing is installed outside the checkout
 # (except Chromium for the browser tests, where `make test` runs as root on a Debian).
 
-PYTHON ?= $(firstword $(foreach name,python3.13 python3.12 python3.11 python3,$(shell command -v $(name))))
+# The first that really runs and is new enough; looked for only when .venv has to be made.
+PYTHON = $(shell for name in python3.13 python3.12 python3.11 python3; do \
+  if $$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then echo $$name; break; fi; done)
 BIN := .venv/bin
 BUNDLE := jupyter_schedule/labextension/package.json
 NODE_MODULES := labextension/node_modules/.package-lock.json
@@ -27,8 +29,7 @@ help:
 setup: .venv/.installed
 
 .venv/.installed: pyproject.toml jupyter_schedule/_version.py $(wildcard jupyter-config/*)
-	@test -n "$(PYTHON)" || { echo "no python3 on the PATH; jupyter-schedule needs 3.11 or later"; exit 1; }
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "$(PYTHON) is older than 3.11; say PYTHON=… "; exit 1; }
+	@test -x $(BIN)/python || test -n "$(PYTHON)" || { echo "jupyter-schedule needs Python 3.11 or later; say which: make PYTHON=…"; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	mkdir -p $(dir $(BUNDLE))
 	SKIP_JUPYTER_BUILDER=1 $(BIN)/python -m pip install --quiet --editable '.[test,dev]'

@@ -1,0 +1,89 @@
+"""What people install works, from a checkout, an sdist and a wheel, on machines without Node."""
+
+from __future__ import annotations
+
+import json
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from jupyter_schedule import __version__
+
+from .environment import Environment
+
+INSTALLS = ["from_checkout", "from_sdist", "from_wheel"]
+CONFIG = "etc/jupyter/jupyter_server_config.d/jupyter_schedule.json"
+LABEXTENSION = "share/jupyter/labextensions/jupyter-schedule"
+
+
+@pytest.fixture(params=INSTALLS)
+def installed(request: pytest.FixtureRequest) -> Environment:
+    environment = request.getfixturevalue(request.param)
+    assert isinstance(environment, Environment)
+    return environment
+
+
+def test_the_server_extension_is_switched_on_and_loads(installed: Environment) -> None:
+    listed = installed.run("jupyter", "server", "extension", "list")
+    assert "jupyter_schedule enabled" in listed
+    assert f"jupyter_schedule {__version__} OK" in listed
+
+
+def test_the_config_file_that_switches_it_on_is_installed(installed: Environment) -> None:
+    config = json.loads((installed.folder / CONFIG).read_text())
+    assert config["ServerApp"]["jpserver_extensions"] == {"jupyter_schedule": True}
+
+
+def test_the_front_end_is_installed_where_jupyterlab_looks(installed: Environment) -> None:
+    package = json.loads((installed.folder / LABEXTENSION / "package.json").read_text())
+    assert package["version"] == __version__
+    entry = installed.folder / LABEXTENSION / package["jupyterlab"]["_build"]["load"]
+    assert entry.stat().st_size > 0
+
+
+def test_the_command_line_is_installed(installed: Environment) -> None:
+    assert "usage" in installed.run("jupyter", "schedule", "--help").lower()
+
+
+def test_what_is_installed_fits_together(installed: Environment) -> None:
+    assert "No broken requirements" in installed.run("python", "-m", "pip", "check")
+
+
+def test_jupyterlab_lists_the_front_end_as_enabled(from_checkout: Environment) -> None:
+    listed = from_checkout.run("jupyter", "labextension", "list")
+    assert f"jupyter-schedule v{__version__} enabled OK" in listed
+    assert "not compatible" not in listed
+
+
+def test_an_editable_install_works(from_sdist: Environment, checkout: Path) -> None:
+    from_sdist.pip_install("--no-deps", "--editable", str(checkout))
+    where = from_sdist.run(
+        "python", "-c", "import jupyter_schedule; print(jupyter_schedule.__file__)"
+    )
+    assert Path(where.strip()) == checkout / "jupyter_schedule" / "__init__.py"
+    assert "jupyter_schedule enabled" in from_sdist.run("jupyter", "server", "extension", "list")
+
+
+def test_the_wheel_carries_the_bundle_and_no_sources_of_it(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    bundles = [name for name in names if f"{LABEXTENSION}/static/remoteEntry" in name]
+    assert len(bundles) == 1, "one entry: a second one would be stale"
+    assert "jupyter_schedule/py.typed" in names
+    assert not [name for name in names if name.startswith(("tests/", "labextension/"))]
+
+
+def test_the_sdist_carries_bundle_sources_and_tests(sdist: Path) -> None:
+    with tarfile.open(sdist) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    for wanted in (
+        "LICENSE",
+        "Makefile",
+        "jupyter_schedule/labextension/package.json",
+        "labextension/package-lock.json",
+        "labextension/package.json",
+        "tests/conftest.py",
+    ):
+        assert wanted in names
+    assert not [name for name in names if "node_modules" in name or ".venv" in name]
