@@ -8,10 +8,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import assert_never
 
-from jupyter_schedule.rules.errors import InvalidTimeZone
+from jupyter_schedule.rules.errors import InvalidTimeZone, shorten
 from jupyter_schedule.rules.framing import duration
 from jupyter_schedule.rules.limits import ZonePolicy
-from jupyter_schedule.rules.text import json_text
 from jupyter_schedule.rules.times import format_instant
 from jupyter_schedule.rules.zones import BrowserZone, Missing, Mixed, Resolved, find_zone
 
@@ -27,33 +26,34 @@ def time_context(
 
     `now` is when the request was sampled; `session_zone` matters under the `session` policy only.
     """
-    lines = [f"Time of this request: {format_instant(now)} (UTC)."]
+    lines = [f"Time of this request: {format_instant(now)}."]
     if last_message_at is not None:
         lines.append(f"Time since the last message: {duration(now - last_message_at)}.")
     match browser:
         case Resolved(zone):
-            lines.append(f"Browser time zone: {json_text(zone)}{_local(now, zone)}.")
-            advice = "Interpret times that name no zone in the browser time zone."
+            lines.append(f"Browser time zone: {shorten(zone)}{_clock_there(now, zone)}.")
+            advice = "Interpret a time that names no zone in the browser's."
         case Mixed(zones):
-            lines.append(f"Browser time zones: {json_text(list(zones))}; they differ.")
-            advice = "Ask which zone is meant before using a time that names none."
+            lines.append(f"Browser time zones: {', '.join(map(shorten, zones))}; they differ.")
+            advice = "Ask which zone is meant before you use a time that names none."
         case Missing():
             lines.append("Browser time zone: unknown.")
-            advice = "Ask for the zone before using a time that names none."
+            advice = "Ask which zone is meant before you use a time that names none."
         case _:
             assert_never(browser)
     match policy:
         case "explicit":
-            lines.append(f"{advice} A local `at` always needs its time_zone.")
+            advice += " A local `at` always carries its time_zone."
         case "session":
-            lines.append(_session(browser, session_zone))
-            lines.append(advice)
+            relation, needed = _session(browser, session_zone)
+            lines.append(f"Session time zone: {relation}.")
+            advice += f" A local `at` {needed}."
         case _:
             assert_never(policy)
-    return "\n".join(lines)
+    return "\n".join([*lines, advice])
 
 
-def _local(now: datetime, zone: str) -> str:
+def _clock_there(now: datetime, zone: str) -> str:
     """Return the local time there, where the name is one we know."""
     try:
         local = now.astimezone(find_zone(zone))
@@ -62,11 +62,11 @@ def _local(now: datetime, zone: str) -> str:
     return f", where it is {local.isoformat(' ', timespec='minutes')}"
 
 
-def _session(browser: BrowserZone, session_zone: str | None) -> str:
+def _session(browser: BrowserZone, session_zone: str | None) -> tuple[str, str]:
+    """Return how the session's zone stands to the browser's, and what follows (3.8)."""
+    needed = "carries its time_zone"
     if session_zone is None:
-        return "Session time zone: unavailable. A local `at` needs its time_zone."
+        return "unavailable", needed
     if isinstance(browser, Resolved) and browser.time_zone == session_zone:
-        relation = "the same. A local `at` may leave out time_zone."
-    else:
-        relation = "not what the browser says. A local `at` needs its time_zone."
-    return f"Session time zone: {json_text(session_zone)}, {relation}"
+        return f"{shorten(session_zone)}, the same as the browser's", "may leave out its time_zone"
+    return f"{shorten(session_zone)}, not what the browser says", needed

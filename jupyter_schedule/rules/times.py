@@ -161,7 +161,7 @@ def add_seconds(start: Reading, seconds: int) -> datetime:
 
 def out_of_range(what: str) -> TimeOutOfRange:
     """Return the error for `what` ("at is …"), which leaves the range (contract 3.6)."""
-    return TimeOutOfRange(f"{what}, which in UTC is outside the years 0001 to 9999.")
+    return TimeOutOfRange(f"{what}, which is no instant in UTC within the years 0001 to 9999.")
 
 
 def _microseconds(decimals: str | None) -> int:
