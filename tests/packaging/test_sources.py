@@ -7,10 +7,13 @@ import re
 from pathlib import Path
 
 import pytest
+from jupyter_server.extension.application import ExtensionApp
 
 from jupyter_schedule import __version__
+from jupyter_schedule.server.app import JupyterSchedule
 
 ROOT = Path(__file__).parents[2]
+FOR_TESTS = {"clock_class"}
 LOCK_FILES = ["labextension/package-lock.json"]
 
 
@@ -54,3 +57,12 @@ def test_every_relative_link_of_the_documentation_leads_somewhere() -> None:
             if "://" not in link and not (page.parent / link).exists():
                 broken.append(f"{page.relative_to(ROOT)}: {link}")
     assert not broken
+
+
+def test_the_setup_page_lists_every_trait_and_no_other() -> None:
+    listed = set(
+        re.findall(r"^\| `([a-z_]+)` \|", (ROOT / "docs/setup.md").read_text(), re.MULTILINE)
+    )
+    inherited = set(ExtensionApp.class_trait_names(config=True))
+    own = set(JupyterSchedule.class_own_traits(config=True)) - inherited
+    assert listed == own - FOR_TESTS
