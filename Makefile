@@ -67,7 +67,7 @@ chromium:
 
 test: .venv/.installed $(BUNDLE) chromium
 	cd labextension && npm test
-	$(PYTEST)
+	$(PYTEST) --nbval
 
 test-fast: .venv/.installed
 	$(PYTEST) -m "$(FAST)"

@@ -21,6 +21,8 @@ from tests.harness.server import Server
 # Real requests to a model cost money and need the internet: no test may make one.
 pydantic_ai.models.ALLOW_MODEL_REQUESTS = False
 
+collect_ignore_glob = ["*.ipynb"]  # material of tests; nbval runs those in notebooks/
+
 MARKS_OF_FIXTURES = {
     "browser": {"browser", "open_lab", "lab_server"},
     "kernel": {"server", "shared_server", "start_server", "open_session", "lab_server"},
@@ -38,6 +40,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for folder in MARKS_OF_FOLDERS & set(item.path.parts):
             item.add_marker(folder)
 
+
+# No settle time, and deliveries without a browser although the harness speaks to the kernel itself.
+TRAITS = {"JupyterSchedule.settle_time": 0, "JupyterSchedule.allow_other_clients": True}
 
 StartServer = Callable[..., Server]
 OpenSession = Callable[..., NotebookSession]
@@ -57,22 +62,22 @@ def start_server() -> Iterator[StartServer]:
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    """A fresh server for this test alone, without settle time."""
-    with Server(traits={"JupyterSchedule.settle_time": 0}) as fresh:
+    """A fresh server for this test alone, with `TRAITS`."""
+    with Server(traits=TRAITS) as fresh:
         yield fresh
 
 
 @pytest.fixture(scope="session")
 def shared_server() -> Iterator[Server]:
     """One server for all tests that leave it as they found it: use notebooks of your own names."""
-    with Server(traits={"JupyterSchedule.settle_time": 0}) as shared:
+    with Server(traits=TRAITS) as shared:
         yield shared
 
 
 @pytest.fixture(scope="session")
 def lab_server() -> Iterator[Server]:
     """One server with JupyterLab and Notebook 7 for all browser tests: notebooks of your own names."""
-    with Server(front_ends=True, traits={"JupyterSchedule.settle_time": 0}) as shared:
+    with Server(front_ends=True, traits=TRAITS) as shared:
         yield shared
 
 
