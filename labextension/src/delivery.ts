@@ -4,7 +4,7 @@ import type { CodeCell } from '@jupyterlab/cells';
 
 import { reloadIfChanged, saveQuietly } from './disk';
 import { IStanding, placeCell } from './insert';
-import { IMoment, isAlive, now } from './lease';
+import { age, IMoment, isAlive, now } from './lease';
 import { placeOutputs } from './place';
 import type { Presence } from './presence';
 import type { IGrant, IPlace, Refusal, ServerMessage } from './protocol';
@@ -12,6 +12,12 @@ import { IReadiness, judge, look } from './readiness';
 import type { FollowupRunner } from './run';
 import type { Scheduled } from './scheduled';
 import type { TabSocket } from './socket';
+
+/** A grant of this age, in milliseconds, reached a page that was frozen or a slow connection. */
+const LATE = 1000;
+
+/** What such a page waits for the messages behind the grant, in milliseconds. */
+const PATIENCE = 100;
 
 /** Questions whose time is kept; the server has long given up the older ones. */
 const REMEMBERED = 100;
@@ -49,10 +55,7 @@ export class Delivery {
         break;
       }
       case 'grant':
-        // What has already arrived behind it, a revocation above all, is read first.
-        inNextTask(() => {
-          this._carry(message);
-        });
+        this._receive(message);
         break;
       case 'revoke':
         this._revoked.add(message.lease);
@@ -64,6 +67,18 @@ export class Delivery {
       case 'live':
       case 'changed':
         break;
+    }
+  }
+
+  /** Carry at once, but let what waits behind a late grant, a revocation above all, be read first. */
+  private _receive(grant: IGrant): void {
+    const asked = this._asked.get(grant.ask);
+    if (asked !== undefined && age(grant, asked, now()) > LATE) {
+      setTimeout(() => {
+        this._carry(grant);
+      }, PATIENCE);
+    } else {
+      this._carry(grant);
     }
   }
 
@@ -168,14 +183,4 @@ function trust(panel: NotebookPanel, standing: IStanding): void {
   if (widget !== undefined) {
     widget.model.trusted = true;
   }
-}
-
-/** Unlike a timer, a message is not held back in a hidden tab. */
-function inNextTask(callback: () => void): void {
-  const { port1, port2 } = new MessageChannel();
-  port1.onmessage = () => {
-    port1.close();
-    callback();
-  };
-  port2.postMessage(null);
 }
