@@ -12,7 +12,7 @@ import msgspec
 
 from jupyter_schedule.log import events
 from jupyter_schedule.log.codec import encode_event
-from jupyter_schedule.log.events import Event
+from jupyter_schedule.log.events import Event, Place
 from jupyter_schedule.log.lines import frame
 from jupyter_schedule.log.signature import Signer
 
@@ -30,15 +30,33 @@ class Pending(msgspec.Struct, frozen=True, kw_only=True):
     commit: bool = False
 
 
+def pending(
+    event: Event,
+    at: datetime,
+    *,
+    key: str | None = None,
+    prelude: bool = False,
+    commit: bool = False,
+) -> Pending:
+    """Make a line wait. Encoded now: what cannot be encoded fails here and harms no batch."""
+    name, data = encode_event(event)
+    return Pending(
+        event=event, at=at, name=name, data=data, key=key, prelude=prelude, commit=commit
+    )
+
+
 def write_batch(
-    batch: Sequence[Pending], first: int, session_id: str, inode: int, signer: Signer
+    batch: Sequence[Pending], first: int, session_id: str, place: Place, signer: Signer
 ) -> bytes:
-    """Return the bytes of the lines from number `first` on; all before are durable."""
+    """Return the bytes of the lines from number `first` on; all before are durable.
+
+    A line that records a place records `place`: a new file's inode is known only now.
+    """
     parts = []
     for seq, entry in enumerate(batch, first):
         data = entry.data
         if isinstance(entry.event, events.Signed):
-            data = _signed(entry.event, seq, session_id, inode, signer)
+            data = _signed(entry.event, seq, session_id, place, signer)
         parts.append(
             frame(
                 seq=seq,
@@ -52,10 +70,8 @@ def write_batch(
     return b"".join(parts)
 
 
-def _signed(event: events.Signed, seq: int, session_id: str, inode: int, signer: Signer) -> bytes:
+def _signed(event: events.Signed, seq: int, session_id: str, place: Place, signer: Signer) -> bytes:
     if not isinstance(event, events.AgentGrant):
-        # A new file's inode is known only now.
-        place = msgspec.structs.replace(event.place, inode=inode)
         event = msgspec.structs.replace(event, place=place)
     data = msgspec.to_builtins(event)
     signature = signer.sign(session_id, seq, event.type, data)

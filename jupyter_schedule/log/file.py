@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import uuid
+from collections.abc import Callable
 from pathlib import Path
 
 from jupyter_schedule.log import descriptors
 from jupyter_schedule.log.fileio import FileIO
 from jupyter_schedule.rules.errors import HeldElsewhere, NotWritable, PersistenceUncertain
 
-_IGNORE_ALL = b"*\n"
+GITIGNORE = ".gitignore"
 
 
 class LogReplaced(PersistenceUncertain):
@@ -69,14 +71,7 @@ class LogFile:
 
         Raises `OSError`; `LogReplaced` when there is a file already.
         """
-        folder = path.parent
-        try:
-            files.make_folder(folder)
-        except FileExistsError:
-            pass  # the folder of another notebook's log
-        else:
-            files.fsync_folder(folder.parent)
-        _ignore_in_git(files, folder)
+        make_folder(files, path.parent)
         try:
             fd = files.open(path, write=True, create=True)
         except FileExistsError:
@@ -132,7 +127,7 @@ class LogFile:
             self._cut()
         self._dirty = True
         try:
-            self._write(data, self.length)
+            write_all(self._files, self._fd, data, self.length)
             self._files.fsync(self._fd)
             if self.length == 0:
                 self._files.fsync_folder(self.path.parent)
@@ -147,13 +142,29 @@ class LogFile:
         if length < self.length:
             self._files.truncate(self._fd, length)
         self.length = length
-        self._write(tail, length)
+        write_all(self._files, self._fd, tail, length)
         self._files.fsync(self._fd)
         self.length += len(tail)
 
-    def moved_to(self, path: Path) -> None:
-        """The file has another path from now on."""
-        self.path = path
+    def rewritten(self, content: Callable[[int], bytes]) -> LogFile:
+        """Put another file in this one's place in one atomic step and return it, locked.
+
+        `content` gets the new inode. Raises `OSError` or `LogReplaced`, and then this file stays.
+        """
+        self.check()
+        draft = _draft(self.path)
+        new = LogFile(self._files, draft, self._files.open(draft, write=True, create=True))
+        try:
+            new._lock()
+            new.append(content(new.inode))
+            self._files.rename(draft, self.path)
+        except BaseException:
+            new.close()
+            self._files.unlink(draft)
+            raise
+        new.path = self.path
+        self.close()
+        return new
 
     def close(self) -> None:
         """Let go of the lock and the file."""
@@ -170,11 +181,6 @@ class LogFile:
             return False
         return (status.st_dev, status.st_ino) == self.identity
 
-    def _write(self, data: bytes, offset: int) -> None:
-        while data:
-            written = self._files.write(self._fd, data, offset)
-            data, offset = data[written:], offset + written
-
     def _cut(self) -> None:
         self._files.truncate(self._fd, self.length)
         self._files.fsync(self._fd)
@@ -186,16 +192,56 @@ class LogFile:
             self._cut()
 
 
-def _held(path: Path) -> HeldElsewhere:
-    return HeldElsewhere(f"Another server or program writes the log {path}.")
-
-
-def _ignore_in_git(files: FileIO, folder: Path) -> None:
+def make_folder(files: FileIO, folder: Path, *, ignore: bool = True) -> None:
+    """Make a private folder, if it is not there, that ignores itself in git."""
     try:
-        fd = files.open(folder / ".gitignore", write=True, create=True)
+        files.make_folder(folder)
+    except FileExistsError:
+        pass
+    else:
+        files.fsync_folder(folder.parent)
+    if not ignore:
+        return
+    path = folder / GITIGNORE
+    try:
+        fd = files.open(path, write=True, create=True)
     except FileExistsError:
         return
     try:
-        files.write(fd, _IGNORE_ALL, 0)
+        files.write(fd, b"*\n", 0)
+    except OSError:
+        files.unlink(path)  # else an empty one would stay and ignore nothing
+        raise
     finally:
         files.close(fd)
+
+
+def write_new(files: FileIO, path: Path, content: Callable[[int], bytes]) -> None:
+    """Make a file in one atomic step, replacing what is there; `content` gets its inode."""
+    draft = _draft(path)
+    fd = files.open(draft, write=True, create=True)
+    try:
+        write_all(files, fd, content(files.fstat(fd).st_ino), 0)
+        files.fsync(fd)
+        files.rename(draft, path)
+    except BaseException:
+        files.unlink(draft)
+        raise
+    finally:
+        files.close(fd)
+    files.fsync_folder(path.parent)
+
+
+def _draft(path: Path) -> Path:
+    return path.with_name(f".draft-{uuid.uuid4().hex}")
+
+
+def write_all(files: FileIO, fd: int, data: bytes, offset: int) -> None:
+    """Write all of `data`, however little the system takes at a time."""
+    while data:
+        written = files.write(fd, data, offset)
+        data, offset = data[written:], offset + written
+
+
+def _held(path: Path) -> HeldElsewhere:
+    return HeldElsewhere(f"Another server or program writes the log {path}.")

@@ -1,142 +1,201 @@
-"""Which log belongs to which notebook (contract 6.4): a decision, without effects."""
+"""The home of a notebook's log, and its changes while nobody has it open (contract 6.4).
+
+Each call runs in a thread of its own: no event loop waits for a disk, and a slow disk holds up no
+other call. Live logs move through `SessionLog`.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import uuid
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
+from typing import TypeVar
 
-import msgspec
-
-from jupyter_schedule.log import descriptors
+from jupyter_schedule.log import attic, descriptors, events
+from jupyter_schedule.log.batch import pending, write_batch
+from jupyter_schedule.log.events import Event, Place
+from jupyter_schedule.log.file import LogFile, make_folder, write_new
 from jupyter_schedule.log.fileio import FileIO, SystemFiles
-from jupyter_schedule.log.places import log_path, orphans, real_notebook
-from jupyter_schedule.log.replay import Replay, replay
+from jupyter_schedule.log.opening import recover
+from jupyter_schedule.log.places import log_path, orphans, place_of
+from jupyter_schedule.log.replay import replay
+from jupyter_schedule.log.residence import (
+    Copied,
+    Foreign,
+    Fresh,
+    Home,
+    Moved,
+    Same,
+    Unclear,
+    UnclearHome,
+    Unreadable,
+    find_home,
+)
 from jupyter_schedule.log.signature import Signer
+from jupyter_schedule.log.turns import closed_prefix
 from jupyter_schedule.rules.errors import ForeignLog, ScheduleError
 
+__all__ = [
+    "Copied",
+    "Foreign",
+    "Fresh",
+    "Home",
+    "Moved",
+    "Same",
+    "Unclear",
+    "UnclearHome",
+    "Unreadable",
+    "adopt",
+    "find_home",
+    "fork",
+    "log_path",
+    "orphans",
+    "rename",
+    "restore",
+    "retire",
+]
 
-class Home(msgspec.Struct, frozen=True, kw_only=True):
-    """Base of the decisions; `path` is where the notebook's log is or would be."""
-
-    path: Path
-
-
-class Fresh(Home, frozen=True, kw_only=True):
-    """No log here. `orphans` are logs of the folder whose notebook is gone: one may be its."""
-
-    orphans: tuple[str, ...] = ()
-
-
-class Same(Home, frozen=True, kw_only=True):
-    """The notebook's own log."""
-
-
-class Moved(Home, frozen=True, kw_only=True):
-    """The notebook's own log, with its folder or inside it moved from the recorded path."""
-
-    recorded: Path
-
-
-class Copied(Home, frozen=True, kw_only=True):
-    """A copy of a log that still lives at the recorded path: a fork."""
-
-    recorded: Path
+T = TypeVar("T")
 
 
-class Unclear(Home, frozen=True, kw_only=True):
-    """A log of another place, and nothing tells whether it was moved or copied: a person decides.
+async def rename(before: Path, after: Path, *, signer: Signer, files: FileIO | None = None) -> None:
+    """The notebook was renamed inside Jupyter: its log follows. Without a log nothing happens.
 
-    Nothing is delivered, retired or guessed.
+    A log that was left where the notebook is now is retired first. Raises `OSError`.
     """
-
-    recorded: Path
-    orphans: tuple[str, ...] = ()
+    await _beside(_rename, files or SystemFiles(), before, after, signer)
 
 
-class Foreign(Home, frozen=True, kw_only=True):
-    """A log that was not signed here: history until a person adopts it (4.11)."""
+async def fork(parent: Path, child: Path, *, signer: Signer, files: FileIO | None = None) -> None:
+    """The notebook was copied inside Jupyter: the copy starts with its parent's history.
+
+    It has an id of its own and no reminder, follow-up or grant. A parent without a log that is
+    ours to copy has a child without one. Raises `OSError`.
+    """
+    await _beside(_fork, files or SystemFiles(), parent, child, signer)
 
 
-class Unreadable(Home, frozen=True, kw_only=True):
-    """A log that cannot be used: corrupt, too new, a link or another user's file."""
+async def retire(notebook: Path, *, signer: Signer, files: FileIO | None = None) -> Path | None:
+    """The notebook was deleted, or a person starts afresh: put its log away, restorable.
 
-    problem: ScheduleError
+    Returns where it is now, in the user's data folder. Raises `OSError`.
+    """
+    return await _beside(attic.retire, files or SystemFiles(), notebook, signer.data_dir)
 
 
-class UnclearHome(ForeignLog):
-    """The log beside the notebook may be another's; `home` says what was found."""
+async def restore(
+    retired: Path, notebook: Path, *, signer: Signer, files: FileIO | None = None
+) -> None:
+    """Bring a retired log back beside a notebook that has none. Raises `OSError`."""
+    await _beside(_restore, files or SystemFiles(), retired, notebook, signer)
 
-    def __init__(self, home: Unclear) -> None:
-        names = ", ".join(home.orphans)
-        also = f" Other logs here without a notebook: {names}." if names else ""
-        super().__init__(
-            f"The log {home.path} was last at {home.recorded}; adopt it or start afresh.{also}",
-            orphans=list(home.orphans),
+
+async def adopt(
+    notebook: Path, orphan: str | None = None, *, signer: Signer, files: FileIO | None = None
+) -> None:
+    """A person makes a log this notebook's own: the one beside it, or an orphan of its folder.
+
+    With an orphan, a log that the notebook has already is retired. Grants are never adopted.
+    Raises `ForeignLog` when there is nothing to adopt, and what `SessionLog.open` raises.
+    """
+    await _beside(_adopt, files or SystemFiles(), notebook, orphan, signer)
+
+
+def _rename(files: FileIO, before: Path, after: Path, signer: Signer) -> None:
+    source, target = log_path(before), log_path(after)
+    if source != target and attic.is_file(files, source):
+        attic.move(files, source, after, signer.data_dir)
+        _record_place(files, after, signer)
+
+
+def _fork(files: FileIO, parent: Path, child: Path, signer: Signer) -> None:
+    source, target = log_path(parent), log_path(child)
+    try:
+        content, _ = descriptors.read_log(files, source)
+    except (FileNotFoundError, ScheduleError):
+        return
+    log = replay(content, source, signer)
+    if log.state is None or log.problem is not None or not log.state.signed:
+        return
+    if attic.is_file(files, target):
+        attic.retire(files, child, signer.data_dir)
+    prefix, lines = closed_prefix(content)
+    session_id = str(uuid.uuid4())
+
+    def child_log(inode: int) -> bytes:
+        place = place_of(child, inode)
+        event = events.SessionForked(session_id=session_id, parent_id=parent_id, place=place)
+        return prefix + write_batch(
+            [pending(event, datetime.now(UTC))], lines, session_id, place, signer
         )
-        self.home = home
+
+    parent_id = log.state.session_id
+    make_folder(files, target.parent)
+    write_new(files, target, child_log)
 
 
-#: What stands at the path a log records: nothing, the very same file, a log of the same session,
-#: a notebook or another session's log.
-AtRecorded = Literal["nothing", "same file", "same session", "another"]
+def _restore(files: FileIO, retired: Path, notebook: Path, signer: Signer) -> None:
+    target = log_path(notebook)
+    make_folder(files, target.parent)
+    if attic.is_file(files, target):
+        raise FileExistsError(f"{notebook.name} has a log already")
+    attic.carry(files, retired, target)
+    _record_place(files, notebook, signer)
 
 
-def decide(*, here: Path, log: Path, recorded: Path, same_inode: bool, found: AtRecorded) -> Home:
-    """Decide for a signed, readable log (the table of docs/log-format.md)."""
-    if recorded == here or found == "same file":
-        return Same(path=log)
-    if found == "same session":
-        return Copied(path=log, recorded=recorded)
-    if found == "nothing" and same_inode:
-        return Moved(path=log, recorded=recorded)
-    return Unclear(path=log, recorded=recorded, orphans=orphans(here.parent))
-
-
-def find_home(notebook: Path, signer: Signer | None, files: FileIO | None = None) -> Home:
-    """Look at the disk and decide. Reads logs; changes nothing."""
-    files = files or SystemFiles()
+def _adopt(files: FileIO, notebook: Path, orphan: str | None, signer: Signer) -> None:
     path = log_path(notebook)
+    if orphan is not None:
+        if orphan not in orphans(path.parent.parent):
+            raise ForeignLog(f"There is no log without a notebook named {orphan} here.")
+        attic.retire(files, notebook, signer.data_dir)
+        files.rename(path.with_name(orphan), path)
+        files.fsync_folder(path.parent)
     try:
-        content, inode = descriptors.read_log(files, path)
+        file = LogFile.open(files, path)
     except FileNotFoundError:
-        return Fresh(path=path, orphans=orphans(path.parent.parent))
-    except ScheduleError as problem:
-        return Unreadable(path=path, problem=problem)
-    return home_of(notebook, replay(content, path, signer), inode, files)
+        raise ForeignLog(f"{notebook.name} has no log that could be adopted.") from None
+    try:
+        place = place_of(notebook, file.inode)
+        _append(file, files, events.SessionAdopted(place=place), place, signer)
+    finally:
+        file.close()
 
 
-def home_of(notebook: Path, log: Replay, inode: int, files: FileIO) -> Home:
-    """Decide for a log whose bytes were read."""
-    here, path = real_notebook(notebook), log_path(notebook)
+def _record_place(files: FileIO, notebook: Path, signer: Signer) -> None:
+    """Write `session/moved` into a log of ours; what cannot be written stays to be decided when
+    the log is opened."""
+    home = find_home(notebook, signer, files)
+    if isinstance(home, Fresh | Foreign | Unreadable | Same):
+        return
+    try:
+        file = LogFile.open(files, home.path)
+    except (FileNotFoundError, ScheduleError):
+        return
+    try:
+        place = place_of(notebook, file.inode)
+        _append(file, files, events.SessionMoved(place=place), place, signer)
+    finally:
+        file.close()
+
+
+def _append(file: LogFile, files: FileIO, event: Event, place: Place, signer: Signer) -> None:
+    """Add one line to a closed log, after recovering it."""
+    content = file.read() or b""
+    log = replay(content, file.path, signer)
     if log.problem is not None:
-        return Unreadable(path=path, problem=log.problem)
+        raise log.problem
     if log.state is None:
-        return Fresh(path=path, orphans=orphans(here.parent))
-    if not log.state.signed:
-        return Foreign(path=path)
-    recorded = Path(log.state.place.path)
-    return decide(
-        here=here,
-        log=path,
-        recorded=recorded,
-        same_inode=log.state.place.inode == inode,
-        found="nothing"
-        if recorded == here
-        else _at_recorded(recorded, log.state.session_id, inode, files),
-    )
+        raise ForeignLog(f"The log {file.path} is empty.")
+    now = datetime.now(UTC)
+    recover(file, files, content, log, now)
+    session_id = log.state.session_id
+    file.append(write_batch([pending(event, now)], log.lines, session_id, place, signer))
 
 
-def _at_recorded(recorded: Path, session_id: str, inode: int, files: FileIO) -> AtRecorded:
-    path = log_path(recorded)
-    try:
-        content, other = descriptors.read_log(files, path)
-    except FileNotFoundError:
-        return "another" if recorded.exists() else "nothing"
-    except ScheduleError:
-        return "another"
-    if other == inode:
-        return "same file"
-    state = replay(content, path, None).state
-    if state is not None and state.session_id == session_id:
-        return "same session"
-    return "another"
+async def _beside(call: Callable[..., T], *args: object) -> T:
+    with ThreadPoolExecutor(1, thread_name_prefix="schedule-home") as thread:
+        return await asyncio.get_running_loop().run_in_executor(thread, call, *args)

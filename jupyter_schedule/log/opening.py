@@ -14,9 +14,11 @@ import msgspec
 
 from jupyter_schedule.log import events
 from jupyter_schedule.log.events import FORMAT, Event, Place
-from jupyter_schedule.log.file import LogFile
+from jupyter_schedule.log.file import LogFile, write_all
 from jupyter_schedule.log.fileio import FileIO
-from jupyter_schedule.log.home import (
+from jupyter_schedule.log.places import log_path, orphans, place_of
+from jupyter_schedule.log.replay import Replay, replay
+from jupyter_schedule.log.residence import (
     Copied,
     Foreign,
     Fresh,
@@ -25,14 +27,13 @@ from jupyter_schedule.log.home import (
     Unclear,
     UnclearHome,
     Unreadable,
+    foreign_log,
     home_of,
 )
-from jupyter_schedule.log.places import log_path, orphans, real_notebook
-from jupyter_schedule.log.replay import Replay, replay
 from jupyter_schedule.log.scan import Damage
 from jupyter_schedule.log.signature import Signer
 from jupyter_schedule.log.state import SessionState
-from jupyter_schedule.rules.errors import ForeignLog, NotWritable
+from jupyter_schedule.rules.errors import NotWritable
 
 
 class Recovered(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,11 +77,6 @@ def open_log(files: FileIO, notebook: Path, signer: Signer, now: datetime) -> Op
         raise
 
 
-def place_of(notebook: Path, inode: int) -> Place:
-    """Return what a log records of its place."""
-    return Place(str(real_notebook(notebook)), inode)
-
-
 def _virtual(notebook: Path, path: Path) -> Opened:
     folder = path.parent if path.parent.exists() else path.parent.parent
     if not os.access(folder, os.W_OK | os.X_OK):
@@ -106,9 +102,7 @@ def _open(file: LogFile, files: FileIO, notebook: Path, signer: Signer, now: dat
         case Unreadable(problem=problem):
             raise problem
         case Foreign():
-            raise ForeignLog(
-                f"The log {home.path} was not written here; adopt it to take its reminders over."
-            )
+            raise foreign_log(home)
         case Unclear():
             raise UnclearHome(home)
         case _:
@@ -161,9 +155,7 @@ def _save(path: Path, files: FileIO, cut: bytes, damage: Damage, now: datetime) 
     saved = path.with_name(f"{path.name}.cut-{stamp}")
     fd = files.open(saved, write=True, create=True)
     try:
-        offset = 0
-        while offset < len(cut):
-            offset += files.write(fd, cut[offset:], offset)
+        write_all(files, fd, cut, 0)
         files.fsync(fd)
     finally:
         files.close(fd)

@@ -7,6 +7,8 @@ import os
 import re
 from pathlib import Path
 
+from jupyter_schedule.log.events import Place
+
 FOLDER = ".jupyter_schedule"
 SUFFIX = ".jsonl"
 
@@ -39,6 +41,11 @@ def log_path(notebook: Path) -> Path:
     """Return where the log of a notebook lies, whether there is one or not."""
     notebook = real_notebook(notebook)
     return notebook.parent / FOLDER / log_name(notebook.name)
+
+
+def place_of(notebook: Path, inode: int) -> Place:
+    """Return what a log with this inode records of its place."""
+    return Place(str(real_notebook(notebook)), inode)
 
 
 def is_log_name(name: str) -> bool:

@@ -1,36 +1,33 @@
-"""The log of one live session: state in memory, lines on disk (contract 4.4, 4.6).
-
-An event loop never waits for a disk here: each log has one thread of its own, so one slow disk
-holds up one session and nothing else, and what a log does on disk is in order without locks.
-"""
+"""The log of one live session: state in memory, lines on disk (contract 4.4, 4.6)."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from pathlib import Path
-from typing import Protocol, Self, TypeVar
+from typing import Protocol, Self
 
 import msgspec
 
 from jupyter_schedule.log import events
-from jupyter_schedule.log.batch import Pending, write_batch
-from jupyter_schedule.log.codec import encode_event
+from jupyter_schedule.log.batch import Pending, pending
 from jupyter_schedule.log.events import Event
-from jupyter_schedule.log.file import LogFile, LogReplaced
+from jupyter_schedule.log.file import LogReplaced
 from jupyter_schedule.log.fileio import FileIO, SystemFiles
 from jupyter_schedule.log.opening import Opened, open_log
+from jupyter_schedule.log.places import log_path, place_of
+from jupyter_schedule.log.replay import replay
+from jupyter_schedule.log.residence import Fresh
+from jupyter_schedule.log.scan import Scan
 from jupyter_schedule.log.signature import Signer
-from jupyter_schedule.rules.errors import PersistenceUncertain, ScheduleError
-
-T = TypeVar("T")
+from jupyter_schedule.log.turns import Conversation, Record, Said, conversation, said
+from jupyter_schedule.log.writer import Writer
+from jupyter_schedule.rules.errors import PersistenceUncertain
 
 _LOG = logging.getLogger(__name__)
-#: Seconds after which what nobody waits for is written all the same.
-_LINGER = 0.25
 
 
 class Now(Protocol):
@@ -52,23 +49,23 @@ class SessionLog:
     ) -> None:
         self.state = opened.state
         self.home = opened.home
-        self.path = opened.home.path
         self.recovered = opened.recovered
-        #: The last failure to write, until a write succeeds: why something waits (5.12).
-        self.trouble: PersistenceUncertain | None = None
-        self._file = opened.file
-        self._lines = opened.lines
         self._signer = signer
         self._clock = clock
         self._files = files
-        self._disk = disk
-        self._pending = [self._entry(event, None, prelude=True) for event in opened.prelude]
-        self._waiters: list[asyncio.Future[None]] = []
-        self._writing: asyncio.Task[None] | None = None
-        self._linger: asyncio.TimerHandle | None = None
         self._committing = False
-        self._replaced: LogReplaced | None = None
         self._closed = False
+        self._writer = Writer(
+            files=files,
+            path=opened.home.path,
+            file=opened.file,
+            lines=opened.lines,
+            waiting=[pending(event, clock.now(), prelude=True) for event in opened.prelude],
+            signer=signer,
+            disk=disk,
+            identity=lambda: (self.state.session_id, Path(self.state.place.path)),
+            settled=self._settled,
+        )
 
     @classmethod
     async def open(
@@ -81,36 +78,51 @@ class SessionLog:
         """
         files = files or SystemFiles()
         disk = ThreadPoolExecutor(1, thread_name_prefix="schedule-log")
+        opening = asyncio.get_running_loop().run_in_executor(
+            disk, open_log, files, notebook, signer, clock.now()
+        )
         try:
-            opened = await asyncio.get_running_loop().run_in_executor(
-                disk, open_log, files, notebook, signer, clock.now()
-            )
+            opened = await asyncio.shield(opening)
         except BaseException:
+            opening.add_done_callback(_let_go)
             disk.shutdown(wait=False)
             raise
         return cls(opened, signer=signer, clock=clock, files=files, disk=disk)
 
     @property
+    def path(self) -> Path:
+        """Where the log is, or will be."""
+        return self._writer.path
+
+    @property
     def exists(self) -> bool:
         """Whether the session has begun: it has a line, or one that waits to be written."""
-        return self._lines > 0 or self._has_work()
+        return self._writer.lines > 0 or self._writer.has_work
+
+    @property
+    def trouble(self) -> PersistenceUncertain | None:
+        """The last failure to write, until a write succeeds: why something waits (5.12)."""
+        return self._writer.trouble
+
+    @property
+    def orphans(self) -> tuple[str, ...]:
+        """Logs of the folder without a notebook, for a notebook that had no log when opened."""
+        return self.home.orphans if isinstance(self.home, Fresh) else ()
 
     def stage(self, event: Event, *, key: str | None = None, time_zone: str | None = None) -> None:
-        """Take an event into the state now; its line is pending until a checkpoint.
+        """Take an event into the state now; its line waits for a checkpoint, a moment at most.
 
         `time_zone` is that of the request behind it, kept if this event creates the log (3.8).
         Raises `CorruptScheduleLog` for an event that cannot come next.
         """
-        if self._committing and _is_ordered(event):
-            raise RuntimeError("events are ordered by the owner; one is being committed")
+        if not isinstance(event, events.Message | events.ToolEvent | events.Output):
+            self._nothing_is_committed()
         self._usable()
-        entry = self._entry(event, key)
+        entry = pending(event, self._clock.now(), key=key)
         self.state.check(event)
-        self._set_zone(time_zone)
+        self._begin(time_zone)
         self.state.apply(event, entry.at, key=key)
-        self._pending.append(entry)
-        if self._linger is None:
-            self._linger = asyncio.get_running_loop().call_later(_LINGER, self._write_lingering)
+        self._writer.add(entry)
 
     async def commit(
         self, event: Event, *, key: str | None = None, time_zone: str | None = None
@@ -120,15 +132,14 @@ class SessionLog:
         On failure it is withdrawn as if never asked for, and `PersistenceUncertain` raised; other
         pending lines stay pending. Once begun it is decided even if the caller is cancelled.
         """
-        if self._committing:
-            raise RuntimeError("events are ordered by the owner; one is being committed")
+        self._nothing_is_committed()
         self._usable()
+        entry = pending(event, self._clock.now(), key=key, commit=True)
         self.state.check(event)
-        entry = self._entry(event, key, commit=True)
-        self._set_zone(time_zone)
-        self._pending.append(entry)
+        self._begin(time_zone)
         self._committing = True
-        await self._flushed()
+        self._writer.add(entry)
+        await self._writer.flushed()
 
     async def checkpoint(self) -> None:
         """Return when every event so far is durable, or raise `PersistenceUncertain`.
@@ -137,131 +148,113 @@ class SessionLog:
         looks whether the file is ours; a `LogReplaced` then says that the log must be reopened.
         """
         self._usable()
-        await self._flushed()
+        await self._writer.flushed()
+
+    async def rename(self, notebook: Path) -> None:
+        """The notebook is at another path inside Jupyter: the log follows (6.4).
+
+        The file may have moved already, with its folder. Raises `OSError`, `LogReplaced`.
+        """
+        self._usable()
+        if log_path(notebook) == self.path:
+            return
+        await self._writer.move(notebook)
+        self.state.place = place_of(notebook, self.state.place.inode)
+        if self._writer.file is not None:
+            self.stage(events.SessionMoved(place=self.state.place))
+
+    async def purge(self) -> None:
+        """Empty the log of what was said in it; a person asked twice (4.3).
+
+        Raises `PersistenceUncertain`; the log is then either as it was or purged, never a mixture.
+        """
+        await self.checkpoint()
+        current = self.state.current
+        keep = current.id if current is not None and current.state == "queued" else None
+        content = await self._writer.purge(keep)
+        if content is not None:
+            state = replay(content, self.path, self._signer).state
+            assert state is not None
+            for entry in self._writer.waiting:  # what came meanwhile
+                if not entry.commit:
+                    state.apply(entry.event, entry.at, key=entry.key)
+            self.state = state
+
+    async def turns(self, *, last: int | None = None) -> list[Record]:
+        """Return the last turns as JSON objects, oldest first, pending lines included."""
+        return [turn.as_json() for turn in (await self._conversation(last)).turns]
+
+    async def messages(
+        self, *, last_turns: int | None = None, budget_bytes: int | None = None
+    ) -> list[Record]:
+        """Return the agent's past as neutral message records (4.9), pending lines included."""
+        return (await self._conversation(last_turns)).messages(budget_bytes)
+
+    async def answer(self, turn: int) -> list[Record]:
+        """Return what a turn showed, as mime bundles in the order of the lines (5.9)."""
+        return (await self._conversation(None)).answer(turn)
+
+    async def _conversation(self, last: int | None) -> Conversation:
+        written = self._writer.lines
+        waiting = [Said(at=e.at, type=e.name, data=e.data) for e in self._writer.waiting]
+
+        def read() -> Conversation:
+            file = self._writer.file
+            content = b"" if file is None else file.read() or b""
+            # What is written while this waits for its turn is in `waiting` already.
+            lines = (line for line in Scan(content) if line.seq < written)
+            return conversation([*said(lines), *waiting], last=last)
+
+        return await self._writer.on_disk(read)
 
     async def close(self) -> None:
         """Write what is pending if the disk lets us, and let go of the file."""
         if self._closed:
             return
-        if self._has_work() and self._replaced is None:
+        self._closed = True
+        if self._writer.has_work and not isinstance(self.trouble, LogReplaced):
             try:
-                await self._flushed()
+                await self._writer.flushed()
             except PersistenceUncertain as error:
                 _LOG.warning("some lines of %s were not written: %s", self.path, error)
-        self._closed = True
-        if self._linger is not None:
-            self._linger.cancel()
-        if self._file is not None:
-            await self._on_disk(self._file.close)
-        self._disk.shutdown(wait=False)
+        await self._writer.close()
 
-    # Writing --------------------------------------------------------------------------------
-
-    async def _flushed(self) -> None:
-        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiters.append(waiter)
-        if self._writing is None:
-            self._writing = asyncio.create_task(self._write_while_waited_for())
-        await waiter
-
-    async def _write_while_waited_for(self) -> None:
-        try:
-            while self._waiters:
-                waiters, self._waiters = self._waiters, []
-                error = await self._write_pending()
-                for waiter in waiters:
-                    if waiter.done():
-                        continue
-                    if error is None:
-                        waiter.set_result(None)
-                    else:
-                        waiter.set_exception(error)
-        finally:
-            self._writing = None
-
-    async def _write_pending(self) -> PersistenceUncertain | None:
-        """Write all that is pending as one batch; say what went wrong."""
-        if self._linger is not None:
-            self._linger.cancel()
-            self._linger = None
-        batch = list(self._pending) if self._has_work() else []
-        try:
-            await self._on_disk(self._write, batch)
-        except LogReplaced as error:
-            self._replaced = self.trouble = error
-        except (OSError, ScheduleError) as error:
-            self.trouble = PersistenceUncertain(f"The log {self.path} was not written: {error}")
-        else:
-            self.trouble = None
-            self._lines += len(batch)
-            del self._pending[: len(batch)]
-            for entry in batch:
-                if entry.commit:
-                    self.state.apply(entry.event, entry.at, key=entry.key)
-                    self._committing = False
-        if self.trouble is not None and self._committing:
-            self._pending = [entry for entry in self._pending if not entry.commit]
-            self._committing = False
-        return self.trouble
-
-    def _write(self, batch: list[Pending]) -> None:
-        """Write a batch in the log's thread."""
-        if not batch:
-            if self._file is not None:
-                self._file.check()
-            return
-        if self._file is None:
-            self._file = LogFile.create(self._files, self.path)
-        if self.state.place.inode == 0:
-            self.state.place = msgspec.structs.replace(self.state.place, inode=self._file.inode)
-        self._file.append(
-            write_batch(batch, self._lines, self.state.session_id, self._file.inode, self._signer)
-        )
-
-    def _write_lingering(self) -> None:
-        self._linger = None
-        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        waiter.add_done_callback(lambda done: done.exception())  # `trouble` keeps it
-        self._waiters.append(waiter)
-        if self._writing is None:
-            self._writing = asyncio.create_task(self._write_while_waited_for())
-
-    def _entry(
-        self, event: Event, key: str | None, *, prelude: bool = False, commit: bool = False
-    ) -> Pending:
-        name, data = encode_event(event)
-        return Pending(
-            event=event,
-            at=self._clock.now(),
-            name=name,
-            data=data,
-            key=key,
-            prelude=prelude,
-            commit=commit,
-        )
-
-    def _has_work(self) -> bool:
-        return bool(self._pending) and not self._pending[-1].prelude
-
-    def _set_zone(self, time_zone: str | None) -> None:
-        first = self._pending[0] if self._pending else None
-        if first is None or self._has_work():
+    def _begin(self, time_zone: str | None) -> None:
+        """If this is the event that creates the log, its request's zone becomes the session's."""
+        first = self._writer.waiting[0] if self._writer.waiting else None
+        if first is None or self._writer.has_work:
             return
         if isinstance(first.event, events.SessionCreated):
             created = msgspec.structs.replace(first.event, time_zone=time_zone)
             self.state.time_zone = time_zone
-            self._pending[0] = self._entry(created, None, prelude=True)
+            self._writer.waiting[0] = pending(created, first.at, prelude=True)
+
+    def _settled(self, written: Sequence[Pending], withdrawn: Sequence[Pending]) -> None:
+        for entry in written:
+            if entry.commit:
+                self.state.apply(entry.event, entry.at, key=entry.key)
+                self._committing = False
+        if withdrawn:
+            self._committing = False
+        if self.state.place.inode == 0 and self._writer.file is not None:
+            self.state.place = msgspec.structs.replace(
+                self.state.place, inode=self._writer.file.inode
+            )
+
+    def _nothing_is_committed(self) -> None:
+        if self._committing:
+            raise RuntimeError("the owner orders events, and one is being committed")
 
     def _usable(self) -> None:
-        if self._replaced is not None:
-            raise self._replaced
+        if isinstance(self.trouble, LogReplaced):
+            raise self.trouble
         if self._closed:
             raise RuntimeError(f"the log {self.path} is closed")
 
-    async def _on_disk(self, call: Callable[..., T], *args: object) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._disk, call, *args)
 
-
-def _is_ordered(event: Event) -> bool:
-    """Say whether an event's place among others matters: it does not for the bodies of a turn."""
-    return not isinstance(event, events.Message | events.ToolEvent | events.Output)
+def _let_go(opening: asyncio.Future[Opened]) -> None:
+    """Nobody wants the log any more that was being opened."""
+    if not opening.cancelled() and opening.exception() is None:
+        file = opening.result().file
+        if file is not None:
+            file.close()

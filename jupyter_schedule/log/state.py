@@ -130,8 +130,7 @@ class SessionState:
                 self.session_id, self.place = event.session_id, event.place
                 self.time_zone = event.time_zone
             case events.SessionForked():
-                self.session_id, self.place = event.session_id, event.place
-                self._begin()
+                self.fork(event)
             case events.SessionMoved():
                 self.place = event.place
             case events.SessionAdopted():
@@ -145,6 +144,11 @@ class SessionState:
                 self.grant = event.scope
             case _:
                 pass
+
+    def fork(self, event: events.SessionForked) -> None:
+        """Become the child: what was so far is the parent's, and history only."""
+        self.session_id, self.place = event.session_id, event.place
+        self._begin()
 
     def _check_start(self, event: events.TurnStart) -> None:
         if self.turn is not None:

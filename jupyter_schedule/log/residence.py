@@ -1,0 +1,154 @@
+"""Which log belongs to which notebook (contract 6.4): a decision, without effects."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from jupyter_schedule.log import descriptors
+from jupyter_schedule.log.fileio import FileIO, SystemFiles
+from jupyter_schedule.log.places import log_path, orphans, real_notebook
+from jupyter_schedule.log.replay import Replay, replay
+from jupyter_schedule.log.signature import Signer
+from jupyter_schedule.rules.errors import ForeignLog, ScheduleError
+
+
+class Home(msgspec.Struct, frozen=True, kw_only=True):
+    """Base of the decisions; `path` is where the notebook's log is or would be."""
+
+    path: Path
+
+
+class Fresh(Home, frozen=True, kw_only=True):
+    """No log here. `orphans` are logs of the folder whose notebook is gone: one may be its."""
+
+    orphans: tuple[str, ...] = ()
+
+
+class Same(Home, frozen=True, kw_only=True):
+    """The notebook's own log."""
+
+
+class Moved(Home, frozen=True, kw_only=True):
+    """The notebook's own log, with its folder or inside it moved from the recorded path."""
+
+    recorded: Path
+
+
+class Copied(Home, frozen=True, kw_only=True):
+    """A copy of a log that still lives at the recorded path: a fork."""
+
+    recorded: Path
+
+
+class Unclear(Home, frozen=True, kw_only=True):
+    """A log of another place, and nothing tells whether it was moved or copied: a person decides.
+
+    Nothing is delivered, retired or guessed.
+    """
+
+    recorded: Path
+    orphans: tuple[str, ...] = ()
+
+
+class Foreign(Home, frozen=True, kw_only=True):
+    """A log that was not signed here: history until a person adopts it (4.11)."""
+
+
+class Unreadable(Home, frozen=True, kw_only=True):
+    """A log that cannot be used: corrupt, too new, a link or another user's file."""
+
+    problem: ScheduleError
+
+
+class UnclearHome(ForeignLog):
+    """The log beside the notebook may be another's; `home` says what was found."""
+
+    def __init__(self, home: Unclear) -> None:
+        names = ", ".join(home.orphans)
+        also = f" Other logs here without a notebook: {names}." if names else ""
+        super().__init__(
+            f"The log {home.path} was last at {home.recorded}; adopt it or start afresh.{also}",
+            orphans=list(home.orphans),
+        )
+        self.home = home
+
+
+#: What stands at the path a log records: nothing, the very same file, a log of the same session,
+#: a notebook or another session's log.
+AtRecorded = Literal["nothing", "same file", "same session", "another"]
+
+
+def decide(*, here: Path, log: Path, recorded: Path, same_inode: bool, found: AtRecorded) -> Home:
+    """Decide for a signed, readable log (the table of docs/log-format.md)."""
+    if recorded == here or found == "same file":
+        return Same(path=log)
+    if found == "same session":
+        return Copied(path=log, recorded=recorded)
+    if found == "nothing" and same_inode:
+        return Moved(path=log, recorded=recorded)
+    return Unclear(path=log, recorded=recorded, orphans=orphans(here.parent))
+
+
+def foreign_log(home: Foreign) -> ForeignLog:
+    """Return the error for a log that nobody has adopted."""
+    return ForeignLog(
+        f"The log {home.path} was not written here; adopt it to take its reminders over."
+    )
+
+
+def find_home(notebook: Path, signer: Signer | None, files: FileIO | None = None) -> Home:
+    """Look at the disk and decide. Reads logs; changes nothing."""
+    return look(notebook, signer, files or SystemFiles())[0]
+
+
+def look(notebook: Path, signer: Signer | None, files: FileIO) -> tuple[Home, Replay | None]:
+    """Decide, and return what the log says, if there is one that can be read."""
+    path = log_path(notebook)
+    try:
+        content, inode = descriptors.read_log(files, path)
+    except FileNotFoundError:
+        return Fresh(path=path, orphans=orphans(path.parent.parent)), None
+    except ScheduleError as problem:
+        return Unreadable(path=path, problem=problem), None
+    log = replay(content, path, signer)
+    return home_of(notebook, log, inode, files), log
+
+
+def home_of(notebook: Path, log: Replay, inode: int, files: FileIO) -> Home:
+    """Decide for a log whose bytes were read."""
+    here, path = real_notebook(notebook), log_path(notebook)
+    if log.problem is not None:
+        return Unreadable(path=path, problem=log.problem)
+    if log.state is None:
+        return Fresh(path=path, orphans=orphans(here.parent))
+    if not log.state.signed:
+        return Foreign(path=path)
+    recorded = Path(log.state.place.path)
+    return decide(
+        here=here,
+        log=path,
+        recorded=recorded,
+        same_inode=log.state.place.inode == inode,
+        found="nothing"
+        if recorded == here
+        else _at_recorded(recorded, log.state.session_id, inode, files),
+    )
+
+
+def _at_recorded(recorded: Path, session_id: str, inode: int, files: FileIO) -> AtRecorded:
+    path = log_path(recorded)
+    try:
+        content, other = descriptors.read_log(files, path)
+    except FileNotFoundError:
+        return "another" if recorded.exists() else "nothing"
+    except ScheduleError:
+        return "another"
+    if other == inode:
+        return "same file"
+    state = replay(content, path, None).state
+    if state is not None and state.session_id == session_id:
+        return "same session"
+    return "another"

@@ -1,0 +1,211 @@
+"""Group commit: what waits together is written together (contract 4.4, 4.6).
+
+An event loop never waits for a disk here. Each log has one thread of its own, so that a slow disk
+holds up the session on it and nothing else, and what a log does on disk is in order without locks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TypeVar
+
+from jupyter_schedule.log import attic
+from jupyter_schedule.log.batch import Pending, pending, write_batch
+from jupyter_schedule.log.events import SessionMoved
+from jupyter_schedule.log.file import LogFile, LogReplaced
+from jupyter_schedule.log.fileio import FileIO
+from jupyter_schedule.log.places import log_path, place_of
+from jupyter_schedule.log.purge import emptied
+from jupyter_schedule.log.signature import Signer
+from jupyter_schedule.rules.errors import PersistenceUncertain, ScheduleError
+
+T = TypeVar("T")
+
+#: Seconds after which what nobody waits for is written all the same.
+_LINGER = 0.25
+
+
+class Writer:
+    """Lines that wait, and the thread that writes them.
+
+    `identity` says which session of which notebook is written. `settled` is called in the event
+    loop with the lines that have become durable and the commit lines that were withdrawn.
+    """
+
+    def __init__(
+        self,
+        *,
+        files: FileIO,
+        path: Path,
+        file: LogFile | None,
+        lines: int,
+        waiting: Sequence[Pending],
+        signer: Signer,
+        disk: ThreadPoolExecutor,
+        identity: Callable[[], tuple[str, Path]],
+        settled: Callable[[Sequence[Pending], Sequence[Pending]], None],
+    ) -> None:
+        self.path = path
+        self.file = file
+        #: Lines that are durable.
+        self.lines = lines
+        self.waiting = list(waiting)
+        #: The last failure to write, until a write succeeds.
+        self.trouble: PersistenceUncertain | None = None
+        self._files = files
+        self._signer = signer
+        self._disk = disk
+        self._identity = identity
+        self._settled = settled
+        self._waiters: list[asyncio.Future[None]] = []
+        self._task: asyncio.Task[None] | None = None
+        self._linger: asyncio.TimerHandle | None = None
+        # Held while the disk is at work and `lines` and `waiting` are behind it.
+        self._busy = asyncio.Lock()
+
+    @property
+    def has_work(self) -> bool:
+        """Whether something waits that is written for its own sake, not in front of another."""
+        return bool(self.waiting) and not self.waiting[-1].prelude
+
+    def add(self, entry: Pending) -> None:
+        """Let a line wait, for a while at most."""
+        self.waiting.append(entry)
+        if self._linger is None:
+            self._linger = asyncio.get_running_loop().call_later(_LINGER, self._write_lingering)
+
+    async def flushed(self) -> None:
+        """Return when all that waits now is durable, or raise `PersistenceUncertain`."""
+        await self._ask()
+
+    async def on_disk(self, call: Callable[..., T], *args: object) -> T:
+        """Call in the log's thread, after what was asked for before."""
+        return await asyncio.get_running_loop().run_in_executor(self._disk, call, *args)
+
+    async def move(self, notebook: Path) -> None:
+        """Let the file follow its notebook, or find it there already."""
+        target = log_path(notebook)
+
+        def follow() -> None:
+            file = self.file
+            if file is not None and not file.is_at(target):
+                file.check()
+                attic.move(self._files, file.path, notebook, self._signer.data_dir)
+            if file is not None:
+                file.path = target
+
+        async with self._busy:
+            await self.on_disk(follow)
+            self.path = target
+
+    async def purge(self, keep: str | None) -> bytes | None:
+        """Rewrite the file without bodies and return what it says now; `None` without a file.
+
+        The new file has another inode, so the session's place is recorded anew.
+        """
+        session_id, notebook = self._identity()
+
+        def rewrite() -> bytes | None:
+            if self.file is None:
+                return None
+            purged = emptied(self.file.read() or b"", keep)
+
+            def content(inode: int) -> bytes:
+                place = place_of(notebook, inode)
+                moved = pending(SessionMoved(place=place), datetime.now(UTC))
+                return purged + write_batch([moved], self.lines, session_id, place, self._signer)
+
+            self.file = self.file.rewritten(content)
+            self._files.fsync_folder(self.file.path.parent)
+            return self.file.read() or b""
+
+        async with self._busy:
+            try:
+                content = await self.on_disk(rewrite)
+            except (OSError, ScheduleError) as error:
+                raise PersistenceUncertain(f"The purge of {self.path} failed: {error}") from None
+            if content is not None:
+                self.lines += 1
+        return content
+
+    async def close(self) -> None:
+        """Let go of file and thread."""
+        if self._linger is not None:
+            self._linger.cancel()
+        if self.file is not None:
+            await self.on_disk(self.file.close)
+        self._disk.shutdown(wait=False)
+
+    def _ask(self) -> asyncio.Future[None]:
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiters.append(waiter)
+        if self._task is None:
+            self._task = asyncio.create_task(self._write_while_asked())
+        return waiter
+
+    def _write_lingering(self) -> None:
+        self._linger = None
+        self._ask().add_done_callback(_seen)
+
+    async def _write_while_asked(self) -> None:
+        try:
+            while self._waiters:
+                async with self._busy:
+                    waiters, self._waiters = self._waiters, []
+                    await self._write_waiting()
+                for waiter in waiters:
+                    if waiter.done():
+                        continue
+                    if self.trouble is None:
+                        waiter.set_result(None)
+                    else:
+                        waiter.set_exception(self.trouble)
+        finally:
+            self._task = None
+
+    async def _write_waiting(self) -> None:
+        """Write all that waits as one batch, or withdraw its commit lines."""
+        if self._linger is not None:
+            self._linger.cancel()
+            self._linger = None
+        batch = list(self.waiting) if self.has_work else []
+        withdrawn: list[Pending] = []
+        try:
+            await self.on_disk(self._write, batch, *self._identity())
+        except LogReplaced as error:
+            self.trouble = error
+        except (OSError, ScheduleError) as error:
+            self.trouble = PersistenceUncertain(f"The log {self.path} was not written: {error}")
+        else:
+            self.trouble = None
+        if self.trouble is None:
+            self.lines += len(batch)
+            del self.waiting[: len(batch)]
+        else:
+            withdrawn = [entry for entry in batch if entry.commit]
+            self.waiting = [entry for entry in self.waiting if entry not in withdrawn]
+            batch = []
+        self._settled(batch, withdrawn)
+
+    def _write(self, batch: list[Pending], session_id: str, notebook: Path) -> None:
+        """Write a batch, in the log's thread. With nothing to write, look whether the file is
+        still ours."""
+        if batch and self.file is None:
+            self.file = LogFile.create(self._files, self.path)
+        if self.file is None:
+            return
+        if batch:
+            place = place_of(notebook, self.file.inode)
+            self.file.append(write_batch(batch, self.lines, session_id, place, self._signer))
+        else:
+            self.file.check()
+
+
+def _seen(waiter: asyncio.Future[None]) -> None:
+    """Nobody waited for this write; `trouble` tells of its failure."""
+    if not waiter.cancelled():
+        waiter.exception()
