@@ -72,11 +72,20 @@ test: .venv/.installed $(BUNDLE) chromium
 test-fast: .venv/.installed
 	$(PYTEST) -m "$(FAST)"
 
-check: .venv/.installed $(NODE_MODULES)
+check: check-form check-types check-front-end check-layers
+
+.PHONY: check-form check-types check-front-end check-layers
+check-form: .venv/.installed
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+
+check-types: .venv/.installed
 	$(BIN)/mypy
+
+check-front-end: $(NODE_MODULES)
 	cd labextension && npm run check
+
+check-layers: .venv/.installed
 	$(PYTEST) -q tests/test_layering.py tests/packaging/test_sources.py
 
 format: .venv/.installed $(NODE_MODULES)

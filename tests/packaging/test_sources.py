@@ -10,7 +10,6 @@ import pytest
 from jupyter_server.extension.application import ExtensionApp
 
 from jupyter_schedule import __version__
-from jupyter_schedule.server.app import JupyterSchedule
 
 ROOT = Path(__file__).parents[2]
 FOR_TESTS = {"clock_class"}
@@ -60,6 +59,8 @@ def test_every_relative_link_of_the_documentation_leads_somewhere() -> None:
 
 
 def test_the_setup_page_lists_every_trait_and_no_other() -> None:
+    from jupyter_schedule.server.app import JupyterSchedule
+
     listed = set(
         re.findall(r"^\| `([a-z_]+)` \|", (ROOT / "docs/setup.md").read_text(), re.MULTILINE)
     )
