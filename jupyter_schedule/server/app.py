@@ -40,9 +40,9 @@ class JupyterSchedule(ExtensionApp):
     max_prompt_bytes = Int(
         8192, min=1, help="Longest prompt of a reminder, in UTF-8 bytes. Default 8192."
     ).tag(config=True)
-    max_reminders = Int(
-        50, min=1, help="Most active reminders of one notebook. Default 50."
-    ).tag(config=True)
+    max_reminders = Int(50, min=1, help="Most active reminders of one notebook. Default 50.").tag(
+        config=True
+    )
     framing = Enum(
         ["act", "present"],
         default_value="act",
@@ -53,7 +53,8 @@ class JupyterSchedule(ExtensionApp):
         1.0, min=0, help="Seconds a kernel must have been idle before a delivery. Default 1."
     ).tag(config=True)
     headless = Bool(
-        True, help="Whether follow-ups are delivered while no browser has the notebook. Default True."
+        True,
+        help="Whether follow-ups are delivered while no browser has the notebook. Default True.",
     ).tag(config=True)
     allow_other_clients = Bool(
         False,
@@ -115,7 +116,7 @@ class JupyterSchedule(ExtensionApp):
                 zone_policy=self.zone_policy,
             ),
             settle_time=self.settle_time,
-            framing=self.framing,
+            framing="present" if self.framing == "present" else "act",
             headless=self.headless,
             allow_other_clients=self.allow_other_clients,
             lease_time=self.lease_time,
@@ -130,7 +131,7 @@ class JupyterSchedule(ExtensionApp):
     def initialize_settings(self) -> None:
         """Build the service; it starts with the server's event loop."""
         assert self.serverapp is not None
-        clock: Clock = self.clock_class()
+        clock: Clock = self.clock_class()  # type: ignore[operator]
         self.service = Service(
             self.serverapp,
             settings=self.frozen_settings(),
@@ -142,7 +143,7 @@ class JupyterSchedule(ExtensionApp):
         self.settings["jupyter_schedule"] = self.service
 
     def initialize_handlers(self) -> None:
-        """Add the routes below ``/jupyter-schedule``."""
+        """Add the routes below `/jupyter-schedule`."""
         self.handlers.extend(handlers())
 
     async def _start_jupyter_server_extension(self, serverapp: Any) -> None:

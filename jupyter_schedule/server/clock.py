@@ -16,6 +16,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Protocol, TypeAlias
 
+from jupyter_schedule.server.faults import describe
+
 Callback: TypeAlias = Callable[[], None]
 
 _LOG = logging.getLogger(__name__)
@@ -125,9 +127,9 @@ def call(entry: Waiting) -> None:
         return
     try:
         callback()
-    except Exception:  # noqa: BLE001 - whatever it is
+    except Exception as error:  # noqa: BLE001 - whatever it is
         # One session's fault must not stop the timer of all the others (contract 7.5).
-        _LOG.exception("A timer's callback failed")
+        _LOG.error("A timer's callback failed:\n%s", describe(error))
 
 
 class SystemClock:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -15,12 +15,20 @@ from jupyter_schedule.log.state import Followup
 from jupyter_schedule.rules.due import Deliver, Entry, Wait, decide, decide_again, run_now_entry
 from jupyter_schedule.rules.errors import PersistenceUncertain
 from jupyter_schedule.rules.framing import followup_source, frame, framed
+from jupyter_schedule.rules.records import Reminder
 from jupyter_schedule.rules.times import is_reached
-from jupyter_schedule.server.carriers.protocol import Carrier, Finished, Grant, Inserted, Refused, Report
+from jupyter_schedule.server.carriers.protocol import (
+    Carrier,
+    Finished,
+    Grant,
+    Inserted,
+    Refused,
+    Report,
+)
 from jupyter_schedule.server.clock import Handle
 from jupyter_schedule.server.failpoints import reach
 from jupyter_schedule.server.followup import FINAL, LEASED, State, Trigger, step
-from jupyter_schedule.server.reasons import Waiting
+from jupyter_schedule.server.reasons import REASONS, Waiting
 from jupyter_schedule.server.unattended import UnattendedLimit
 
 if TYPE_CHECKING:
@@ -31,7 +39,7 @@ if TYPE_CHECKING:
 class Carried:
     """The one follow-up between *decided* and *ended*, as memory knows it.
 
-    ``msg_id`` is the execute request that the carrier sent, where it could tell.
+    `msg_id` is the execute request that the carrier sent, where it could tell.
     """
 
     followup_id: str
@@ -43,7 +51,7 @@ class Carried:
 
 
 class Delivery:
-    """Every method but ``report`` runs on the owner's queue."""
+    """Every method but `report` runs on the owner's queue."""
 
     def __init__(self, owner: Owner, *, leases: Iterator[int], overdue_at_attach: set[str]) -> None:
         self._owner = owner
@@ -110,7 +118,7 @@ class Delivery:
     # queued --------------------------------------------------------------------------------
 
     async def dispatch(self, carrier: Carrier) -> None:
-        """The session is fully idle and ``carrier`` is ready: decide, record, grant."""
+        """The session is fully idle and `carrier` is ready: decide, record, grant."""
         log = self._owner.log
         try:
             await log.checkpoint()
@@ -119,6 +127,7 @@ class Delivery:
             if self.carried is not None and self.carried.state is State.DECIDED:
                 self._step(Trigger.NOT_DURABLE)
                 self.carried = None
+            self._owner.log_failed(error)
             self._wait_again("persistence", str(error))
             return
         if queued is not None:
@@ -138,13 +147,14 @@ class Delivery:
             return None
         followup_id = state.next_followup_id()
         now = self._owner.clock.now()
+        reminders = state.followups[retries].reminders if retries else state.reminders.active
         self.carried = Carried(followup_id=followup_id, state=State.DECIDED)
         event = FollowupQueued(
             followup_id=followup_id,
             cell_id=state.derived_cell_id(followup_id),
             accepted_at=now,
             entries=entries,
-            text=self._text(entries, now, retries),
+            text=self._text(entries, reminders, now, retries),
             retries=retries,
         )
         await reach("before-queued")
@@ -161,11 +171,12 @@ class Delivery:
         state, now = self._owner.log.state, self._owner.clock.now()
         followup = state.current
         assert followup is not None
-        entries = decide_again(followup.entries, state.reminders, now)
+        entries = decide_again(followup.entries, followup.reminders, state.reminders.active, now)
         if not entries:
             await self.drop(followup.id, reason="deleted")
             return None
-        text = self._text(entries, now, followup.retries)
+        reminders = {**state.reminders.active, **followup.reminders}
+        text = self._text(entries, reminders, now, followup.retries)
         if text != followup.text or entries != followup.entries:
             await self._owner.log.commit(
                 FollowupQueued(
@@ -181,9 +192,15 @@ class Delivery:
         self._step(Trigger.DECIDED_AGAIN)
         return state.followups[followup.id]
 
-    def _text(self, entries: tuple[Entry, ...], now: datetime, retries: str | None) -> str:
-        reminders = framed(entries, self._owner.log.state.reminders)
-        return frame(reminders, now=now, style=self._owner.settings.framing, retries=retries)
+    def _text(
+        self,
+        entries: tuple[Entry, ...],
+        reminders: Mapping[str, Reminder],
+        now: datetime,
+        retries: str | None,
+    ) -> str:
+        style = self._owner.settings.framing
+        return frame(framed(entries, reminders), now=now, style=style, retries=retries)
 
     # granted -------------------------------------------------------------------------------
 
@@ -229,7 +246,8 @@ class Delivery:
                     await reach("after-inserted")
             case Refused():
                 if carried.state is State.GRANTED:
-                    await self._lease_over(report.grant, report.detail, reason=report.reason)
+                    reason = report.reason if report.reason in REASONS else "retrying"
+                    await self._lease_over(report.grant, report.detail, reason=reason)
             case Finished():
                 self._owner.note(report.detail)
 
@@ -310,7 +328,7 @@ class Delivery:
         )
 
     def claimed(self, followup: Followup, msg_id: str) -> Carrier | None:
-        """``turn/start`` is durable; return the carrier that brought the cell, if one did."""
+        """`turn/start` is durable; return the carrier that brought the cell, if one did."""
         carried = self.carried
         assert carried is not None and carried.followup_id == followup.id
         carrier = carried.carrier
@@ -328,7 +346,7 @@ class Delivery:
         return carrier
 
     def claim_failed(self, detail: str) -> None:
-        """``turn/start`` could not be confirmed: nothing ran, the follow-up is queued again."""
+        """`turn/start` could not be confirmed: nothing ran, the follow-up is queued again."""
         assert self.carried is not None
         self._revoke(self.carried)
         self._step(Trigger.CLAIM_NOT_DURABLE)
@@ -367,5 +385,3 @@ class Delivery:
         assert self.carried is not None
         self.carried.state = step(self.carried.state, trigger)
         return self.carried
-
-

@@ -1,9 +1,9 @@
 """Named points at which a test can make the server die, fail or wait.
 
 One seam for every fault of contract 5.5: inert unless the environment variable
-``JUPYTER_SCHEDULE_FAILPOINTS`` names a point, as ``name=action`` separated by commas. Actions:
-``kill`` (SIGKILL this process), ``error`` (raise OSError EIO), ``hold:FILE`` (wait while FILE
-exists). An action followed by ``@FILE`` happens once: it needs FILE and removes it first.
+`JUPYTER_SCHEDULE_FAILPOINTS` names a point, as `name=action` separated by commas. Actions:
+`kill` (SIGKILL this process), `error` (raise OSError EIO), `hold:FILE` (wait while FILE
+exists). An action followed by `@FILE` happens once: it needs FILE and removes it first.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _ACTIONS = _actions()
 
 
 async def reach(name: str) -> None:
-    """Do what the environment asks for at the point ``name``; normally nothing."""
+    """Do what the environment asks for at the point `name`; normally nothing."""
     if not _ACTIONS:
         return
     if name not in POINTS:

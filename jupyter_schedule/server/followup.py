@@ -20,9 +20,9 @@ class State(Enum):
     INSERTED = "inserted"
     """The cell stands in the notebook and its execute request was sent."""
     CLAIMED = "claimed"
-    """``turn/start`` is durable; from here nothing comes back by itself."""
+    """`turn/start` is durable; from here nothing comes back by itself."""
     ENDED = "ended"
-    """``turn/end`` was written, whatever the outcome."""
+    """`turn/end` was written, whatever the outcome."""
     DROPPED = "dropped"
     """Taken back by a person, or nothing was left to say."""
     WITHDRAWN = "withdrawn"
@@ -34,9 +34,9 @@ class Trigger(Enum):
     """What can happen to a follow-up."""
 
     DURABLE = "durable"
-    """The ``followup/queued`` line was confirmed."""
+    """The `followup/queued` line was confirmed."""
     NOT_DURABLE = "not durable"
-    """The ``followup/queued`` line could not be confirmed."""
+    """The `followup/queued` line could not be confirmed."""
     DECIDED_AGAIN = "decided again"
     """A later line with the same id replaced the text."""
     GRANT = "grant"
@@ -52,9 +52,9 @@ class Trigger(Enum):
     UNCLAIMED = "unclaimed"
     """The session is idle again and the cell did not claim."""
     CLAIM = "claim"
-    """``turn/start`` was confirmed."""
+    """`turn/start` was confirmed."""
     CLAIM_NOT_DURABLE = "claim not durable"
-    """``turn/start`` could not be confirmed and was withdrawn; nothing ran."""
+    """`turn/start` could not be confirmed and was withdrawn; nothing ran."""
     DROP = "drop"
     """A person dropped it, or its reminders were all deleted."""
     END = "end"
@@ -106,9 +106,9 @@ class ImpossibleTransition(RuntimeError):
 
 
 def step(state: State, trigger: Trigger) -> State:
-    """Return the state after ``trigger``.
+    """Return the state after `trigger`.
 
-    :raises ImpossibleTransition: when the table has no such arrow.
+    Raises `ImpossibleTransition`: when the table has no such arrow.
     """
     try:
         return TRANSITIONS[state, trigger]

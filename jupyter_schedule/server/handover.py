@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from jupyter_schedule.server.owner import Owner
 
 
+LAST_SECONDS = 1.0
+
+
 class Handover:
     """Follows the run of one follow-up at a time to the file or the tab where it belongs."""
 
@@ -81,27 +84,31 @@ class Handover:
         cell.execution_count = collector.execution_count
         if any(t.tab_id == tab.tab_id for t in owner.tabs.holding(grant.path, grant.kernel_id)):
             return True  # the same page came back: it has the outputs itself
-        if await self._give_to_a_tab(grant.followup_id, cell):
+        if await self._give_to_a_tab(cell):
             return True
         if not await owner.readiness.may_write_file():
             return False
-        detail = await owner.headless().record(grant.path, grant.identity, cell)
-        owner.note(detail)
+        owner.note(await owner.headless.record(grant.path, grant.identity, cell))
         return True
 
-    async def finish(self, grant: Grant, cell: NotebookNode) -> bool:
+    async def finish(self, _grant: Grant, cell: NotebookNode) -> bool:
         """A headless run ended: True when a tab has appeared and took cell and outputs."""
-        return await self._give_to_a_tab(grant.followup_id, cell)
+        return await self._give_to_a_tab(cell)
 
-    async def _give_to_a_tab(self, followup_id: str, cell: NotebookNode) -> bool:
+    async def _give_to_a_tab(self, cell: NotebookNode) -> bool:
         owner = self._owner
-        message = {"path": owner.path, "followup_id": followup_id, "cell": dict(cell)}
+        message = {"path": owner.path, "cell": cell, **cell.metadata["jupyter_schedule"]}
         for tab in owner.tabs.holding(owner.path, owner.kernel_id):
             if await owner.tabs.place(tab, message):
                 return True
         return False
 
-    def close(self) -> None:
-        """The session goes cold."""
-        if self._following is not None:
-            self._following.cancel()
+    async def close(self) -> None:
+        """The session goes cold: outputs that wait for a place get a last chance."""
+        following = self._following
+        if following is None:
+            return
+        self._look_again.set()
+        await asyncio.wait([following], timeout=LAST_SECONDS)
+        following.cancel()
+        await asyncio.gather(following, return_exceptions=True)

@@ -9,12 +9,14 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 import zmq
 from jupyter_client.asynchronous.client import AsyncKernelClient
 from jupyter_client.manager import AsyncKernelManager
 
+from jupyter_schedule.server.faults import describe
 from jupyter_schedule.server.kernel_watch import KernelGone, KernelWatch
 from jupyter_schedule.server.outputs import OutputCollector
 from jupyter_schedule.server.requests import Ended, Requests
@@ -23,7 +25,9 @@ __all__ = ["IOPubWatch", "KernelGone", "KernelWatch"]
 
 _LOG = logging.getLogger(__name__)
 _FIRST_WORD = 10.0
-"""Seconds within which a kernel that lives greets a new listener."""
+"""Seconds within which a kernel that lives says something."""
+_ASK_AGAIN = 0.05
+"""Seconds: subscribing takes a few milliseconds."""
 
 
 class IOPubWatch:
@@ -43,8 +47,9 @@ class IOPubWatch:
         self._barriers: dict[str, asyncio.Future[None]] = {}
         self._assumed: dict[str, str] = {}
         self._clients: dict[str, float] = {}
-        self._greeted = asyncio.Event()
+        self._heard = asyncio.Event()
         self._reader: asyncio.Task[None] | None = None
+        self._faulty = False
         self._edges = 0
         self._last_activity = time.monotonic()
         self.client: AsyncKernelClient | None = None
@@ -57,7 +62,7 @@ class IOPubWatch:
     @property
     def started(self) -> bool:
         """Whether everything the kernel publishes from now on is seen."""
-        return self._greeted.is_set()
+        return self._heard.is_set()
 
     @property
     def busy(self) -> bool:
@@ -142,10 +147,25 @@ class IOPubWatch:
             manager.add_restart_callback(self._restarted, event)
         try:
             async with asyncio.timeout(_FIRST_WORD):
-                await self._greeted.wait()
+                await self._until_heard(client)
         except TimeoutError:
             self.close()
             raise KernelGone("the kernel publishes nothing") from None
+        except BaseException:
+            self.close()
+            raise
+
+    async def _until_heard(self, client: AsyncKernelClient) -> None:
+        """Ask on the control channel, which answers while a cell runs, until IOPub tells of it.
+
+        Only the first subscriber of a kernel is greeted, and a subscription has no other sign.
+        """
+        while not self.started:
+            client.control_channel.send(client.session.msg("kernel_info_request", {}))
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_ASK_AGAIN):
+                    await self._heard.wait()
+        client.control_channel.stop()
 
     async def barrier(self) -> None:
         """Wait until everything that had reached the kernel before is done."""
@@ -161,7 +181,7 @@ class IOPubWatch:
         if self._kernel is not None:
             self._gone.add(self._kernel)
         self._kernel = None
-        self._greeted.clear()
+        self._heard.clear()
         was_busy = self.busy
         lost = self._requests.clear()
         # A request that was still queued is lost as well.
@@ -215,9 +235,15 @@ class IOPubWatch:
             frames = await iopub.recv_multipart()
             try:
                 self._take(client, frames)
-            except Exception:  # noqa: BLE001 - a message nobody understands must not end the watch
-                _LOG.exception("A message of kernel %s was not understood", client.kernel_name)
+            except Exception as error:  # noqa: BLE001 - one message must not end the watch
+                self._report_fault(error)
             _discard(shell)
+
+    def _report_fault(self, error: Exception) -> None:
+        """Say it once: a kernel can send a hundred thousand messages of one kind."""
+        if not self._faulty:
+            self._faulty = True
+            _LOG.error("A message of a kernel was not understood:\n%s", describe(error))
 
     def _take(self, client: AsyncKernelClient, frames: list[bytes]) -> None:
         _, frames = client.session.feed_identities(frames)
@@ -229,7 +255,7 @@ class IOPubWatch:
             if self._kernel is not None:
                 self._lost()
             self._kernel = header["session"]
-            self._greeted.set()
+            self._heard.set()
         kind, msg_id = header["msg_type"], parent.get("msg_id")
         collectors = self._collectors.get(msg_id, [])
         if kind not in ("status", "execute_input") and not collectors:

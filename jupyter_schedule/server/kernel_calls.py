@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +11,9 @@ from jupyter_schedule._version import __version__
 from jupyter_schedule.rules.errors import (
     InvalidRule,
     InvalidSelector,
+    PersistenceUncertain,
     PersonOnly,
+    ScheduleError,
     SessionNotLive,
     shorten,
 )
@@ -23,6 +27,7 @@ if TYPE_CHECKING:
 
 Body = dict[str, Any]
 PROTOCOL = 1
+MOST_ANSWERS = 1000
 
 
 class KernelCalls:
@@ -30,6 +35,7 @@ class KernelCalls:
 
     def __init__(self, service: Service) -> None:
         self._service = service
+        self._answers: OrderedDict[tuple[str, str], asyncio.Future[Body]] = OrderedDict()
         self._operations: dict[str, Callable[[str, Body], Awaitable[Body]]] = {
             "attach": self._attach,
             "detach": self._detach,
@@ -45,15 +51,37 @@ class KernelCalls:
     async def answer(self, kernel_id: str, body: Body) -> Body:
         """Answer one call.
 
-        :raises ScheduleError: which the socket turns into a value.
+        Raises `ScheduleError`: which the socket turns into a value.
         """
         operation = self._operations.get(str(body.get("op")))
         if operation is None:
             raise InvalidSelector(
                 f"op is {shorten(body.get('op'))}, which server version {__version__} does not know."
             )
-        answer = await operation(kernel_id, body)
+        key = _key(body)
+        if key is None:
+            return await operation(kernel_id, body)
+        answer = await self._once(kernel_id, key, lambda: operation(kernel_id, body))
         await reach("after-answer")
+        return answer
+
+    async def _once(self, kernel_id: str, key: str, call: Callable[[], Awaitable[Body]]) -> Body:
+        """Answer a repeated key with the first answer, also while that is still on its way (2.8).
+
+        Keys of creates and deletes stand in the log as well, for a server that died between.
+        """
+        known = self._answers.get((kernel_id, key))
+        if known is None:
+            known = self._answers[kernel_id, key] = asyncio.ensure_future(call())
+            while len(self._answers) > MOST_ANSWERS:
+                self._answers.popitem(last=False)
+        try:
+            answer = await asyncio.shield(known)
+        except ScheduleError:
+            self._answers.pop((kernel_id, key), None)
+            raise
+        if answer.get("code") == PersistenceUncertain.code:
+            self._answers.pop((kernel_id, key), None)
         return answer
 
     async def _attach(self, kernel_id: str, body: Body) -> Body:
@@ -144,5 +172,3 @@ def _turn(body: Body) -> int:
 def _key(body: Body) -> str | None:
     key = body.get("key")
     return key[:100] if isinstance(key, str) and key else None
-
-

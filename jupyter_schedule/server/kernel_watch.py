@@ -26,7 +26,10 @@ class KernelWatch(Protocol):
     on_ended: list[Callable[[str, bool], None]]
     """Called with `msg_id` and whether its code ran, when a request ends that was asked about."""
     on_gone: list[Callable[[], None]]
-    """Called when the watch itself notices that the kernel died or restarted."""
+    """Called when the watch itself notices that the kernel died or restarted.
+
+    The new process may listen elsewhere: close this watch and make another for it.
+    """
 
     @property
     def started(self) -> bool:

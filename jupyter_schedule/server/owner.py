@@ -8,10 +8,13 @@ from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, Protocol, TypeVar
 
 from jupyter_schedule.log.events import SessionPaused, SessionUnpaused
+from jupyter_schedule.log.file import LogReplaced
 from jupyter_schedule.log.session import SessionLog
 from jupyter_schedule.log.state import Followup
 from jupyter_schedule.rules.due import Wait
-from jupyter_schedule.rules.errors import ScheduleError
+from jupyter_schedule.rules.errors import PersistenceUncertain, ScheduleError
+from jupyter_schedule.rules.records import Every
+from jupyter_schedule.server.carriers.headless import Headless
 from jupyter_schedule.server.carriers.protocol import Carrier
 from jupyter_schedule.server.clock import Clock, Handle
 from jupyter_schedule.server.delivery import Delivery
@@ -47,6 +50,9 @@ class Surroundings(Protocol):
     def cull_timeout(self) -> float:
         """Seconds after which an idle kernel is shut down; 0 when never."""
 
+    def log_replaced(self, owner: Owner) -> None:
+        """The log's file was exchanged: close this owner and read the log anew."""
+
     def zone_of_cell(self, kernel_id: str, cell_id: str | None) -> str | None:
         """The zone a tab reported for a cell whose request carried none."""
 
@@ -68,7 +74,7 @@ class Owner:
         tabs: Tabs,
         clock: Clock,
         settings: Settings,
-        headless: Callable[[Owner], Carrier],
+        headless: Callable[[Owner], Headless],
         leases: Iterator[int],
         surroundings: Surroundings,
         logger: logging.Logger,
@@ -80,19 +86,21 @@ class Owner:
         self.tabs = tabs
         self.clock = clock
         self.settings = settings
-        self._headless = headless
         self._around = surroundings
         self._logger = logger
         now = clock.now()
         active = log.state.reminders.active.values()
-        overdue = {r.id for r in active if r.kind != "every" and r.scheduled_at <= now}
+        overdue = {r.id for r in active if not isinstance(r, Every) and r.scheduled_at <= now}
         self.turns = Turns(self)
         self.delivery = Delivery(self, leases=leases, overdue_at_attach=overdue)
         self.reminders = Reminders(self)
         self.readiness = Readiness(self)
         self.handover = Handover(self)
+        self.headless = headless(self)
         self.closed = False
-        self._queue: asyncio.Queue[tuple[Command[Any], asyncio.Future[Any] | None]] = asyncio.Queue()
+        self._queue: asyncio.Queue[tuple[Command[Any], asyncio.Future[Any] | None]] = (
+            asyncio.Queue()
+        )
         self._task = asyncio.create_task(self._serve(), name=f"owner of {path}")
         self._look: asyncio.Task[None] | None = None
         self._look_again = False
@@ -208,10 +216,6 @@ class Owner:
 
     # What its parts ask ---------------------------------------------------------------------
 
-    def headless(self) -> Carrier:
-        """A new headless carrier for this session."""
-        return self._headless(self)
-
     def connections(self) -> int:
         """Front ends connected to the kernel."""
         return self._around.connections(self.kernel_id)
@@ -223,6 +227,12 @@ class Owner:
     async def verify_place(self) -> None:
         """Raise NotReady when the notebook is no longer where this session lives."""
         await self._around.verify_place(self)
+
+    def log_failed(self, error: PersistenceUncertain) -> None:
+        """A write could not be confirmed; when the file was exchanged, it is read anew (4.6)."""
+        self.note(str(error))
+        if isinstance(error, LogReplaced):
+            self._around.log_replaced(self)
 
     def cull_timeout(self) -> float:
         """Seconds after which an idle kernel is shut down; 0 when never."""
@@ -285,7 +295,10 @@ class Owner:
         if turn is not None:
             await self.turns.close_interrupted(turn.turn)
         self.delivery.close()
-        self.handover.close()
+        # With the watch every run ends, and what it has put out so far goes where it belongs.
+        self.watch.close()
+        await self.headless.close()
+        await self.handover.close()
         await self.log.close()
         self._fail_waiting_calls()
         self.changed()

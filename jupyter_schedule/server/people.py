@@ -10,6 +10,7 @@ from jupyter_schedule.log.events import (
     AgentForgot,
     AgentGrant,
     FollowupDropped,
+    Scope,
     ScheduleChange,
     SessionPaused,
     SessionUnpaused,
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from jupyter_schedule.server.service import Service
 
 Result = dict[str, Any]
-SCOPES = ("off", "prompts", "followups")
 
 
 class People:
@@ -71,12 +71,14 @@ class People:
     ) -> Result:
         """Carry out one action on the notebook at a contents path.
 
-        :raises ScheduleError: when it cannot be done.
+        Raises `ScheduleError`: when it cannot be done.
         """
         owner = self._service.sessions.at(path)
         if owner is not None:
             return await owner.call(
-                lambda: self._act_live(owner, action, id, arguments, key, request or Request(msg_id=""))
+                lambda: self._act_live(
+                    owner, action, id, arguments, key, request or Request(msg_id="")
+                )
             )
         return await self._act_cold(path, action, id)
 
@@ -100,7 +102,9 @@ class People:
                     "schedule_create", arguments, key=key, request=request
                 )
             case "delete":
-                return await owner.reminders.call("schedule_delete", {"id": id}, key=key, request=request)
+                return await owner.reminders.call(
+                    "schedule_delete", {"id": id}, key=key, request=request
+                )
             case "run":
                 reminder_id = parse_delete({"id": id})
                 if reminder_id not in state.reminders.active:
@@ -118,7 +122,9 @@ class People:
                     raise FollowupNotFound(f"no queued follow-up has the id {shorten(id)}.")
                 await delivery.drop(current.id, reason="person")
             case "retry":
-                followup = next((f for f in unfinished(state.followups.values()) if f.id == id), None)
+                followup = next(
+                    (f for f in unfinished(state.followups.values()) if f.id == id), None
+                )
                 if followup is None:
                     raise FollowupNotFound(
                         f"no follow-up that ended other than completed has the id {shorten(id)}."
@@ -130,9 +136,7 @@ class People:
                 self._service.tabs.forget_away(owner.path)
                 delivery.try_now()
             case "grant":
-                if id not in SCOPES:
-                    raise InvalidRule(f"a grant is one of {', '.join(SCOPES)}, not {shorten(id)}.")
-                owner.log.stage(AgentGrant(scope=id))
+                owner.log.stage(AgentGrant(scope=_scope(id)))
                 await owner.log.checkpoint()
             case "forget":
                 owner.log.stage(AgentForgot())
@@ -179,6 +183,8 @@ class People:
                 await adopt(absolute, name, signer=service.signer)
             case "fresh":
                 await retire(absolute, signer=service.signer)
+            case "attach":
+                await service.sessions.attach_by_person(path)
             case "create" | "run" | "retry" | "grant" | "forget" | "purge" | "go_on" | "takeover":
                 raise SessionNotLive(
                     f"{action} needs the notebook's kernel attached; run %load_ext jupyter_schedule "
@@ -188,7 +194,7 @@ class People:
                 pass
             case _:
                 raise _unknown(action)
-        return await service.reading.cold(path)
+        return await service.reading.notebook(path)
 
     @asynccontextmanager
     async def _cold_log(self, path: str) -> AsyncIterator[SessionLog]:
@@ -206,7 +212,13 @@ class People:
             await log.close()
 
 
+def _scope(value: object) -> Scope:
+    match value:
+        case "off" | "prompts" | "followups":
+            return value
+        case _:
+            raise InvalidRule(f"a grant is off, prompts or followups, not {shorten(value)}.")
+
+
 def _unknown(action: str) -> InvalidSelector:
     return InvalidSelector(f"{shorten(action)} is not something a person can do here.")
-
-

@@ -19,7 +19,7 @@ RECHECK = (0.1, 0.5, 1.0, 5.0)
 
 
 class NotReady(Exception):
-    """Not now. ``recheck`` is in seconds; None when an event will tell."""
+    """Not now. `recheck` is in seconds; None when an event will tell."""
 
     def __init__(self, waiting: Waiting, recheck: float | None = None) -> None:
         super().__init__(waiting.sentence)
@@ -46,7 +46,7 @@ class Readiness:
     def quick(self) -> None:
         """The tests that need no question to anybody.
 
-        :raises NotReady: with the reason.
+        Raises `NotReady`: with the reason.
         """
         owner = self._owner
         if owner.watch.busy:
@@ -64,7 +64,7 @@ class Readiness:
     async def carrier(self) -> Carrier:
         """Wait for the kernel's own word that it is idle, ask the tabs, and choose.
 
-        :raises NotReady: with the reason.
+        Raises `NotReady`: with the reason.
         """
         owner = self._owner
         self.quick()
@@ -96,7 +96,7 @@ class Readiness:
         await self._may_write_file()
         if not owner.settings.headless:
             raise NotReady(Waiting("headless_off"), 60.0)
-        return owner.headless()
+        return owner.headless
 
     async def _may_write_file(self) -> None:
         """The server never writes a file that a lost tab may still save (contract 5.8)."""

@@ -61,9 +61,7 @@ class Reading:
     async def cold(self, path: str) -> View:
         """One notebook whose session is not live."""
         absolute = notebook_path(self._service.contents, path)
-        read = await asyncio.to_thread(
-            history.read_session, absolute, signer=self._service.signer
-        )
+        read = await asyncio.to_thread(history.read_session, absolute, signer=self._service.signer)
         return self._cold_view(path, read, has_kernel=await self._has_kernel(path))
 
     async def folder(self, path: str) -> View:

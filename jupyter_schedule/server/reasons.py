@@ -32,7 +32,7 @@ REASONS: dict[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A reason of :data:`REASONS` and, where there is more to say, a detail."""
+    """A reason of `REASONS` and, where there is more to say, a detail."""
 
     reason: str
     detail: str = ""

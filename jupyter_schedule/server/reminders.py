@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from jupyter_schedule.log.events import ScheduleChange
 from jupyter_schedule.rules.errors import PersistenceUncertain, ScheduleError
-from jupyter_schedule.rules.records import Reminder
+from jupyter_schedule.rules.records import Reminder, view
 from jupyter_schedule.rules.tools import (
     build,
     delete_change,
@@ -33,8 +33,10 @@ class Reminders:
     def __init__(self, owner: Owner) -> None:
         self._owner = owner
 
-    async def call(self, name: str, arguments: object, *, key: str | None, request: Request) -> Result:
-        """Answer one tool call; ``key`` gives the same answer to the same call (contract 2.8)."""
+    async def call(
+        self, name: str, arguments: object, *, key: str | None, request: Request
+    ) -> Result:
+        """Answer one tool call; `key` gives the same answer to the same call (contract 2.8)."""
         try:
             match name:
                 case "schedule_create":
@@ -56,7 +58,7 @@ class Reminders:
         owner = self._owner
         asked = parse_create(arguments, owner.settings.limits)
         known = owner.log.state.answers.get(key) if key else None
-        if known is not None and known.operation == "create":
+        if known is not None and known.schedule is not None:
             return await self._confirm_create(known.schedule)
         await self._checkpoint("create")
         state = owner.log.state
@@ -69,12 +71,13 @@ class Reminders:
     async def _confirm_create(self, reminder: Reminder) -> Result:
         await self._checkpoint("create", reminder.id)
         warnings = self._warnings(reminder.scheduled_at)
-        return result_created(reminder, self._owner.clock.now(), warnings)
+        return result_created(view(reminder, self._owner.clock.now()), warnings)
 
     async def list(self) -> Result:
         """List what is active, in creation order, after a checkpoint."""
         await self._checkpoint("list")
-        return result_list(self._owner.log.state.reminders.active, self._owner.clock.now())
+        now, active = self._owner.clock.now(), self._owner.log.state.reminders.active
+        return result_list(view(reminder, now) for reminder in active.values())
 
     async def delete(self, arguments: object, *, key: str | None) -> Result:
         """End a reminder; durable before it is answered (contract 4.4, 4.10)."""
@@ -96,10 +99,11 @@ class Reminders:
         try:
             await self._owner.log.checkpoint()
         except PersistenceUncertain as error:
+            self._owner.log_failed(error)
             raise PersistenceUncertain(str(error), operation=operation, id=reminder_id) from error
 
     def _zones(self, request: Request) -> SessionZones:
-        """The zones that policy ``session`` looks at (contract 3.8)."""
+        """The zones that policy `session` looks at (contract 3.8)."""
         state = self._owner.log.state
         zones = state.turn.zones if state.turn is not None else (request.time_zone,)
         session_zone = state.time_zone if self._owner.log.exists else request.time_zone
@@ -114,5 +118,3 @@ class Reminders:
             f"this server shuts idle kernels down after {culled_after:.0f} s; the reminder will be "
             "overdue when the notebook is attached again",
         )
-
-

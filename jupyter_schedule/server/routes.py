@@ -65,7 +65,7 @@ class ScheduleHandler(APIHandler):
         return service
 
     def notebook(self) -> str:
-        """The ``path`` argument: the contents path of a notebook."""
+        """The `path` argument: the contents path of a notebook."""
         return contents_path(self.get_argument("path"))
 
 
@@ -115,7 +115,7 @@ class HistoryHandler(ScheduleHandler):
     @authorized
     @answering
     async def get(self) -> dict[str, Any]:
-        """The last ``turns`` turns (default 50), oldest first."""
+        """The last `turns` turns (default 50), oldest first."""
         turns = self.get_argument("turns", "50")
         if not turns.isascii() or not turns.isdigit() or not 0 < int(turns) <= 1000:
             raise HTTPError(400, "turns is a whole number from 1 to 1000")
@@ -128,10 +128,10 @@ class ActionHandler(ScheduleHandler):
     auth_resource = "kernels"
 
     @authenticated
-    @authorized("execute")
+    @authorized("execute")  # type: ignore[untyped-decorator]
     @answering
     async def post(self) -> dict[str, Any]:
-        """Body: ``{action, id?, arguments?, key?}``; answer: the notebook's view or a result."""
+        """Body: `{action, id?, arguments?, key?}`; answer: the notebook's view or a result."""
         body = self.get_json_body()
         if not isinstance(body, dict) or not isinstance(body.get("action"), str):
             raise HTTPError(400, "the body is an object with action")

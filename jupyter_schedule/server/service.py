@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import logging
 import secrets
+from collections.abc import Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,6 +60,7 @@ class Service:
         self.socket = KernelSocket(KernelCalls(self).answer, runtime_dir=Path(runtime_dir))
         self.people = People(self)
         self.reading = Reading(self)
+        self._tasks: set[asyncio.Task[object]] = set()
         self._zones: dict[tuple[str, str], str] = {}
 
     # Start and stop ---------------------------------------------------------------------------
@@ -77,6 +80,8 @@ class Service:
         events.remove_listener(schema_id=KERNEL_ACTIONS, listener=self._kernel_event)
         events.remove_listener(schema_id=CONTENTS, listener=self._contents_event)
         await self.sessions.close_all()
+        for task in list(self._tasks):
+            task.cancel()
         await self.socket.stop()
         self.clock.close()
 
@@ -91,8 +96,8 @@ class Service:
                 self._publish(kernel_id)
             case "restart":
                 # Its variables and its agent are gone; the secret of the old process must be too.
-                await self.sessions.detach(kernel_id, kernel_died=True)
                 self._publish(kernel_id)
+                await self.sessions.kernel_restarted(kernel_id)
             case "shutdown":
                 self.socket.withdraw(kernel_id)
                 await self.sessions.detach(kernel_id, kernel_died=True)
@@ -144,17 +149,19 @@ class Service:
         return float(getattr(self.kernels, "cull_idle_timeout", 0) or 0)
 
     def headless(self, owner: Owner) -> Headless:
-        """A headless carrier for one session."""
+        """The headless carrier of one session."""
         return Headless(
             store=self.store,
             watch=owner.watch,
-            kernel=self.kernels.get_kernel(owner.kernel_id),
+            path=lambda: owner.path,
             finish=owner.handover.finish,
         )
 
     async def jupyter_sessions(self) -> list[dict[str, Any]]:
         """Jupyter's own sessions: which kernel belongs to which path."""
-        sessions: list[dict[str, Any]] = await ensure_async(self._app.session_manager.list_sessions())
+        sessions: list[dict[str, Any]] = await ensure_async(
+            self._app.session_manager.list_sessions()
+        )
         return sessions
 
     # Zones that tabs report -------------------------------------------------------------------
@@ -183,10 +190,20 @@ class Service:
         """Tell the tabs that hold the notebook that there is something new to read."""
         self.tabs.tell({"type": "changed", "path": owner.path}, owner.path)
 
+    def log_replaced(self, owner: Owner) -> None:
+        """The owner found another file in place of its log."""
+        self.in_background(self.sessions.log_replaced(owner))
+
     def went_cold(self, owner: Owner) -> None:
         """Tell the tabs of a notebook that its reminders wait in vain until it is attached."""
         waiting = len(owner.log.state.reminders.active)
         self.tabs.tell({"type": "cold", "path": owner.path, "waiting": waiting}, owner.path)
+
+    def in_background(self, work: Coroutine[Any, Any, object]) -> None:
+        """Run something beside the caller, ended with the server at the latest."""
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     def _tabs_changed(self, paths: set[str]) -> None:
         for owner in self.sessions:

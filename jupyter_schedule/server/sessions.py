@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
 
 from jupyter_schedule.log.home import fork, rename, retire
 from jupyter_schedule.log.session import SessionLog
 from jupyter_schedule.rules.errors import HeldElsewhere, SessionNotLive
+from jupyter_schedule.server.attaching import load_extension
 from jupyter_schedule.server.idle import IOPubWatch
 from jupyter_schedule.server.owner import Owner
 from jupyter_schedule.server.paths import NotFiles, PathRefused, notebook_path
@@ -26,14 +29,14 @@ IPYKERNEL_NEEDED = 7
 class Sessions:
     """One owner for each live session, found by its kernel or its path.
 
-    Attach, detach and events of one server run under one lock: they are rare, and their order is
-    what decides who owns a notebook.
+    What happens to one notebook (attach, detach, rename …) is ordered by a lock of that notebook: a
+    slow disk under one of them holds up no other (contract 7.5).
     """
 
     def __init__(self, service: Service) -> None:
         self._service = service
         self._by_kernel: dict[str, Owner] = {}
-        self._lock = asyncio.Lock()
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def __iter__(self) -> Iterator[Owner]:
         return iter(list(self._by_kernel.values()))
@@ -41,7 +44,7 @@ class Sessions:
     def of_kernel(self, kernel_id: str) -> Owner:
         """The owner of the session that this kernel is attached to.
 
-        :raises SessionNotLive: when there is none.
+        Raises `SessionNotLive`: when there is none.
         """
         owner = self._by_kernel.get(kernel_id)
         if owner is None:
@@ -71,21 +74,22 @@ class Sessions:
     ) -> Owner:
         """Make this kernel the one that owns its notebook's session (contract 6.1, 6.5).
 
-        :raises ScheduleError: one sentence that says why not and what to do.
+        Raises `ScheduleError`: one sentence that says why not and what to do.
         """
         _require_ipykernel(ipykernel)
-        async with self._lock:
-            path = await self.notebook_of(kernel_id)
-            if path is None:
-                raise SessionNotLive(
-                    "this kernel belongs to no notebook of this server, so there is nothing to "
-                    "deliver to; open a notebook on it and load the extension there"
-                )
+        path = await self.notebook_of(kernel_id)
+        if path is None:
+            raise SessionNotLive(
+                "this kernel belongs to no notebook of this server, so there is nothing to "
+                "deliver to; open a notebook on it and load the extension there"
+            )
+        elsewhere = self._by_kernel.get(kernel_id)
+        if elsewhere is not None and elsewhere.path != path:
+            await self.detach(kernel_id)
+        async with self._locked(path):
             mine = self._by_kernel.get(kernel_id)
-            if mine is not None and mine.path == path:
-                return mine
             if mine is not None:
-                await self._close(mine)
+                return mine
             other = self.at(path)
             if other is not None and not takeover:
                 raise HeldElsewhere(
@@ -102,9 +106,7 @@ class Sessions:
             absolute = notebook_path(service.contents, path)
         except (NotFiles, PathRefused) as error:
             raise SessionNotLive(str(error)) from error
-        log = await SessionLog.open(
-            absolute, signer=service.signer, clock=service.clock
-        )
+        log = await SessionLog.open(absolute, signer=service.signer, clock=service.clock)
         watch = IOPubWatch(service.kernels.get_kernel(kernel_id))
         try:
             await watch.start()
@@ -126,33 +128,77 @@ class Sessions:
             logger=service.logger,
         )
         self._by_kernel[kernel_id] = owner
+        watch.on_gone.append(
+            lambda: service.in_background(self.detach(kernel_id, kernel_died=True))
+        )
         service.live_changed()
         owner.poke()
         return owner
 
+    async def attach_by_person(self, path: str) -> None:
+        """Load the extension in the kernel of a cold notebook; the kernel then attaches itself.
+
+        Raises `SessionNotLive` when no kernel runs for it, or it does not attach.
+        """
+        for session in await self._service.jupyter_sessions():
+            if session["kernel"] and str(session["path"]).strip("/") == path:
+                await load_extension(self._service.kernels.get_kernel(session["kernel"]["id"]))
+                return
+        raise SessionNotLive("no kernel runs for this notebook; start one and attach it.")
+
+    async def kernel_restarted(self, kernel_id: str) -> None:
+        """The kernel's variables and its agent are gone, so its session is cold (contract 6.1)."""
+        owner = self.find_kernel(kernel_id)
+        waits = owner is not None and (
+            bool(owner.log.state.reminders.active) or owner.log.state.current is not None
+        )
+        await self.detach(kernel_id, kernel_died=True)
+        if owner is not None and waits and self._service.settings.attach_after_restart:
+            self._service.in_background(self._attach_again(owner.path))
+
+    async def _attach_again(self, path: str) -> None:
+        try:
+            await self.attach_by_person(path)
+        except SessionNotLive as error:
+            self._service.logger.warning("%s was not attached again: %s", path, error)
+
+    async def log_replaced(self, owner: Owner) -> None:
+        """Another program exchanged the log: read it anew, for the same kernel (contract 4.6)."""
+        async with self._locked(owner.path):
+            if self._by_kernel.get(owner.kernel_id) is not owner:
+                return
+            await self._close(owner)
+            await self._open(owner.kernel_id, owner.path, Request(msg_id=""))
+
     async def detach(self, kernel_id: str, *, kernel_died: bool = False) -> bool:
         """Let the session of this kernel go cold; nothing is deleted."""
-        async with self._lock:
-            owner = self._by_kernel.get(kernel_id)
-            if owner is None:
-                return False
-            await self._close(owner, kernel_died=kernel_died)
-            return True
+        owner = self._by_kernel.get(kernel_id)
+        if owner is None:
+            return False
+        async with self._locked(owner.path):
+            if self._by_kernel.get(kernel_id) is owner:
+                await self._close(owner, kernel_died=kernel_died)
+        return True
+
+    def _locked(self, path: str) -> asyncio.Lock:
+        lock = self._locks.get(path)
+        if lock is None:
+            lock = self._locks[path] = asyncio.Lock()
+        return lock
 
     async def _close(self, owner: Owner, *, kernel_died: bool = False) -> None:
         self._by_kernel.pop(owner.kernel_id, None)
         try:
             await owner.close(kernel_died=kernel_died)
         finally:
-            owner.watch.close()
             self._service.went_cold(owner)
             self._service.live_changed()
 
     async def close_all(self) -> None:
         """The server stops."""
-        async with self._lock:
-            for owner in self:
-                await self._close(owner)
+        await asyncio.gather(
+            *(self.detach(owner.kernel_id) for owner in self), return_exceptions=True
+        )
 
     # The place of a notebook (contract 6.4) ---------------------------------------------------
 
@@ -165,37 +211,34 @@ class Sessions:
             raise NotReady(Waiting("no_kernel"))
         old = notebook_path(self._service.contents, owner.path)
         if old.exists():
-            asyncio.get_running_loop().create_task(self.detach(owner.kernel_id))
+            self._service.in_background(self.detach(owner.kernel_id))
             raise NotReady(Waiting("not_attached"))
         # The rename's own event is on its way.
         raise NotReady(Waiting("settling"), 0.5)
 
     async def renamed(self, old: str, new: str) -> None:
         """A notebook or a folder was renamed or moved inside Jupyter: the log follows."""
-        async with self._lock:
-            for owner in self:
-                moved = _moved(owner.path, old, new)
-                if moved is not None:
-                    absolute = notebook_path(self._service.contents, moved)
-                    await owner.call(lambda o=owner, m=moved, a=absolute: _move(o, m, a))
-                    self._service.live_changed()
-            before, after = self._absolute(old), self._absolute(new)
-            if self.at(new) is None and after.is_file():
-                await rename(before, after, signer=self._service.signer)
+        for owner in self:
+            moved = _moved(owner.path, old, new)
+            if moved is not None:
+                async with self._locked(owner.path):
+                    await owner.call(partial(_move, owner, moved, self._absolute(moved)))
+                self._service.live_changed()
+        if self.at(new) is None:
+            await rename(self._absolute(old), self._absolute(new), signer=self._service.signer)
 
     async def copied(self, source: str, copy: str) -> None:
         """A notebook was copied inside Jupyter: the copy's log is a fork without reminders."""
-        async with self._lock:
-            parent, child = self._absolute(source), self._absolute(copy)
-            if child.is_file():
-                await fork(parent, child, signer=self._service.signer)
+        parent, child = self._absolute(source), self._absolute(copy)
+        async with self._locked(copy):
+            await fork(parent, child, signer=self._service.signer)
 
     async def deleted(self, path: str) -> None:
         """A notebook or folder was deleted inside Jupyter: its logs are retired, restorable."""
-        async with self._lock:
-            for owner in self:
-                if owner.path == path or owner.path.startswith(f"{path}/"):
-                    await self._close(owner)
+        for owner in self:
+            if owner.path == path or owner.path.startswith(f"{path}/"):
+                await self.detach(owner.kernel_id)
+        async with self._locked(path):
             await retire(self._absolute(path), signer=self._service.signer)
 
     def _absolute(self, path: str) -> Path:

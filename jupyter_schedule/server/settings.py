@@ -12,7 +12,7 @@ Framing = Literal["act", "present"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Settings:
-    """The traits of :class:`~jupyter_schedule.server.app.JupyterSchedule`; times in seconds."""
+    """The traits of `JupyterSchedule`; times in seconds."""
 
     limits: Limits = field(default_factory=Limits)
     settle_time: float = 1.0

@@ -16,7 +16,7 @@ from tornado.web import HTTPError
 from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
 from jupyter_schedule._version import __version__
-from jupyter_schedule.server.paths import InvalidPath, clean_path
+from jupyter_schedule.server.paths import PathRefused, contents_path
 from jupyter_schedule.server.service import Service
 from jupyter_schedule.server.tabs import Message, OpenNotebook, Tab
 
@@ -26,7 +26,7 @@ CLOSED_BY_PAGE = frozenset({1000, 1001})
 """Close codes of RFC 6455, 7.4.1, that a page sends when it is closed, reloaded or navigates."""
 
 
-class TabSocket(WebSocketMixin, WebSocketHandler, JupyterHandler):  # type: ignore[misc]
+class TabSocket(WebSocketMixin, WebSocketHandler, JupyterHandler):
     """One connection of one page; everything a page says is checked before it counts."""
 
     tab: Tab | None = None
@@ -56,7 +56,7 @@ class TabSocket(WebSocketMixin, WebSocketHandler, JupyterHandler):  # type: igno
             await upgrading
 
     def open(self, *args: str, **kwargs: str) -> None:
-        """Wait for ``hello``."""
+        """Wait for `hello`."""
 
     def on_message(self, message: str | bytes) -> None:
         """Take one message; one that is not of the protocol is answered by closing."""
@@ -64,7 +64,9 @@ class TabSocket(WebSocketMixin, WebSocketHandler, JupyterHandler):  # type: igno
             body = json.loads(message)
             self._receive(body["type"], body)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            self.log.debug("a tab sent a message that is not of the protocol: %s", type(error).__name__)
+            self.log.debug(
+                "a tab sent a message that is not of the protocol: %s", type(error).__name__
+            )
             self.close(1002, "not a message of this protocol")
 
     def _receive(self, kind: str, body: dict[str, Any]) -> None:
@@ -131,8 +133,8 @@ def _closed_meanwhile(future: asyncio.Future[None]) -> None:
 def _notebook(item: dict[str, Any]) -> OpenNotebook:
     kernel_id = item.get("kernel_id")
     try:
-        path = clean_path(item["path"])
-    except InvalidPath as error:
+        path = contents_path(item["path"])
+    except PathRefused as error:
         raise ValueError("not a path") from error
     return OpenNotebook(
         path=path,

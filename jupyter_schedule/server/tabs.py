@@ -24,7 +24,7 @@ class Lessee(Protocol):
     """Who waits for a tab's word on one lease."""
 
     def receive(self, message: Message) -> None:
-        """The tab answered ``inserted`` or ``refused``."""
+        """The tab answered `inserted` or `refused`."""
 
     def lost(self) -> None:
         """The tab's socket closed before it answered."""
@@ -44,7 +44,7 @@ class OpenNotebook:
 class AwayTab:
     """A tab that vanished without closing, or stopped answering, while it held a notebook.
 
-    ``since`` is in ``time.monotonic()`` seconds. It ``blocks`` writing the file while it last
+    `since` is in `time.monotonic()` seconds. It `blocks` writing the file while it last
     reported unsaved changes or was granted a lease since (contract 5.8).
     """
 
@@ -56,7 +56,7 @@ class AwayTab:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Answer:
-    """A tab's answer to the question whether it is ready; times in ``time.monotonic()`` seconds."""
+    """A tab's answer to the question whether it is ready; times in `time.monotonic()` seconds."""
 
     tab: Tab
     ask: int
@@ -68,7 +68,7 @@ class Answer:
 
 @dataclass(eq=False, kw_only=True)
 class Tab:
-    """One page of a browser; ``used`` orders tabs by when a person last used them."""
+    """One page of a browser; `used` orders tabs by when a person last used them."""
 
     tab_id: str
     socket: Socket
@@ -91,7 +91,7 @@ class Tab:
         self.socket.send(message)
 
     def receive_lease(self, number: int, message: Message) -> None:
-        """Hand ``inserted`` or ``refused`` to the carrier of that lease, once."""
+        """Hand `inserted` or `refused` to the carrier of that lease, once."""
         lessee = self.leases.pop(number, None)
         if lessee is not None:
             lessee.receive(message)
@@ -103,7 +103,7 @@ class Tab:
             future.set_result(message)
 
     async def question(self, number: int, message: Message, timeout: float) -> Message | None:
-        """Send a numbered question and return its answer, or None after ``timeout`` seconds."""
+        """Send a numbered question and return its answer, or None after `timeout` seconds."""
         future: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
         self._answers[number] = future
         try:
@@ -125,7 +125,7 @@ class Tab:
 
 
 class Tabs:
-    """All tabs of this server. ``on_change(paths)`` hears of notebooks whose holders changed."""
+    """All tabs of this server. `on_change(paths)` hears of notebooks whose holders changed."""
 
     def __init__(self, *, answer_time: float, on_change: Callable[[set[str]], None]) -> None:
         self._tabs: dict[str, Tab] = {}
@@ -202,7 +202,9 @@ class Tabs:
         A tab that does not answer in time is away until it says something again.
         """
         return list(
-            await asyncio.gather(*(self._ask(t, path, kernel_id) for t in self.holding(path, kernel_id)))
+            await asyncio.gather(
+                *(self._ask(t, path, kernel_id) for t in self.holding(path, kernel_id))
+            )
         )
 
     async def _ask(self, tab: Tab, path: str, kernel_id: str) -> Answer:
@@ -226,7 +228,9 @@ class Tabs:
     async def place(self, tab: Tab, message: Message) -> bool:
         """Give a tab the cell and outputs of a headless run; True when it set and saved them."""
         number = next(self._numbers)
-        answer = await tab.question(number, {**message, "type": "place", "outputs": number}, self._answer_time)
+        answer = await tab.question(
+            number, {**message, "type": "place", "outputs": number}, self._answer_time
+        )
         return answer is not None and answer.get("type") == "placed"
 
     def heard(self, tab: Tab) -> None:
@@ -238,7 +242,7 @@ class Tabs:
             self._on_change(set(tab.notebooks))
 
     def tell(self, message: Message, path: str | None = None) -> None:
-        """Tell every tab, or every tab that holds ``path``."""
+        """Tell every tab, or every tab that holds `path`."""
         for tab in self:
             if path is None or path in tab.notebooks:
                 tab.send(message)

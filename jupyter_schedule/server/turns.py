@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from jupyter_schedule.log.codec import make_event
 from jupyter_schedule.log.events import (
     Input,
     Outcome,
     TurnEnd,
     TurnStart,
     UserMessage,
-    decode_turn_event,
 )
 from jupyter_schedule.log.state import Followup
 from jupyter_schedule.rules.context import time_context
@@ -63,7 +63,7 @@ class Turns:
     def __init__(self, owner: Owner) -> None:
         self._owner = owner
         self.last_end = 0.0
-        """When the last turn ended, in ``time.monotonic()`` seconds."""
+        """When the last turn ended, in `time.monotonic()` seconds."""
         self._ended = asyncio.Event()
 
     async def start(
@@ -77,7 +77,7 @@ class Turns:
         while (turn := owner.log.state.turn) is not None:
             if turn.request == request.msg_id:
                 return refused(Say.TURN_INSIDE_TURN)
-            if not owner.watch.is_running(turn.request):
+            if turn.request is None or not owner.watch.is_running(turn.request):
                 await owner.call(lambda: self.close_interrupted(turn.turn))
                 continue
             self._ended.clear()
@@ -119,6 +119,7 @@ class Turns:
                 request, Input(kind="followup", followup_id=followup.id), followup.text
             )
         except PersistenceUncertain as error:
+            self._owner.log_failed(error)
             self._owner.delivery.claim_failed(str(error))
             return refused(Say.CLAIM_NOT_DURABLE)
         carrier = self._owner.delivery.claimed(followup, request.msg_id)
@@ -170,12 +171,16 @@ class Turns:
     async def event(self, turn: int, kind: str, data: Result) -> Result:
         """Record what happened in the open turn, as it happens; it is not fsynced by itself.
 
-        :raises InvalidRule: when it is no event of the open turn.
+        Raises `InvalidRule`: when it is no event of the open turn.
         """
         state = self._owner.log.state
         if state.turn is None or state.turn.turn != turn:
             raise InvalidRule(f"turn {turn} is not open.")
-        self._owner.log.stage(decode_turn_event(kind, {**data, "turn": turn}))
+        try:
+            event = make_event(kind, {**data, "turn": turn})
+        except ValueError as error:
+            raise InvalidRule(str(error)) from error
+        self._owner.log.stage(event)
         return {}
 
     async def end(self, turn: int, outcome: Outcome, error: str | None) -> Result:
@@ -197,7 +202,7 @@ class Turns:
         try:
             await self._owner.log.checkpoint()
         except PersistenceUncertain as error:
-            self._owner.note(f"the end of a turn is not on disk yet: {error}")
+            self._owner.log_failed(error)
 
     async def close_interrupted(self, turn: int) -> None:
         """The request that began the turn ended without ending it (contract 4.8)."""

@@ -12,8 +12,8 @@ HOUR = 3600.0
 class UnattendedLimit:
     """Counts follow-up turns of the last hour since a person last acted.
 
-    ``exempt`` are the one-shots that were overdue at attach: coming back to many of them is no
-    sign of a model that schedules itself. Times are ``time.monotonic()`` seconds.
+    `exempt` are the one-shots that were overdue at attach: coming back to many of them is no
+    sign of a model that schedules itself. Times are `time.monotonic()` seconds.
     """
 
     def __init__(self, most: int, *, exempt: Iterable[str]) -> None:

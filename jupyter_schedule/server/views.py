@@ -19,7 +19,7 @@ View = dict[str, Any]
 
 
 def followup_view(followup: Followup, state: str | None = None) -> View:
-    """One follow-up; ``state`` is what memory knows better than the log."""
+    """One follow-up; `state` is what memory knows better than the log."""
     return {
         "id": followup.id,
         "state": state or followup.state,
@@ -46,7 +46,9 @@ def unfinished(followups: Iterable[Followup]) -> list[Followup]:
     return [
         followup
         for followup in listed
-        if followup.state == "ended" and followup.outcome != "completed" and followup.id not in retried
+        if followup.state == "ended"
+        and followup.outcome != "completed"
+        and followup.id not in retried
     ]
 
 

@@ -174,7 +174,11 @@ async def test_a_call_can_cancel_the_next_one_of_the_same_moment(subject: Subjec
     calls = Calls()
     when = subject.clock.now() + SOON
     handles: list[Handle] = []
-    subject.clock.call_at(when, lambda: handles[0].cancel())
+
+    def cancel_next() -> None:
+        handles[0].cancel()
+
+    subject.clock.call_at(when, cancel_next)
     handles.append(subject.clock.call_at(when, calls.note("second")))
     await subject.pass_time(0.15)
     assert calls == []

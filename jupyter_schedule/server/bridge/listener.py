@@ -6,7 +6,6 @@ import asyncio
 import hashlib
 import json
 import logging
-import traceback
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeAlias
 
@@ -15,6 +14,7 @@ from tornado.web import Application, RequestHandler, stream_request_body
 from jupyter_schedule._version import __version__
 from jupyter_schedule.rules.errors import InternalError, ScheduleError
 from jupyter_schedule.server.bridge.secret_file import PROTOCOL
+from jupyter_schedule.server.faults import describe
 
 Answer: TypeAlias = dict[str, object]
 Handler: TypeAlias = Callable[[str, dict[str, Any]], Awaitable[Answer]]
@@ -152,13 +152,3 @@ async def _answered(handler: Handler, kernel_id: str, body: dict[str, Any]) -> A
         return InternalError(
             "The server met a fault of its own; its log has the traceback."
         ).as_result()
-
-
-def describe(error: BaseException) -> str:
-    """Return an exception's traceback without its message, which may quote a prompt (7.3)."""
-    lines = []
-    seen: BaseException | None = error
-    while seen is not None:
-        lines += [f"{type(seen).__qualname__} at", *traceback.format_tb(seen.__traceback__)]
-        seen = seen.__cause__ or (None if seen.__suppress_context__ else seen.__context__)
-    return "".join(line if line.endswith("\n") else line + "\n" for line in lines)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from jupyter_schedule.server.tabs import Answer, Message
 from jupyter_schedule.server.carriers.protocol import CarrierName, Grant, Inserted, Refused, Report
+from jupyter_schedule.server.tabs import Answer, Message
 
 
 class Browser:

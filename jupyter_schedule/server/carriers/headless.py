@@ -37,6 +37,7 @@ from jupyter_schedule.server.notebook_file import (
 from jupyter_schedule.server.outputs import OutputCollector
 
 _LOG = logging.getLogger(__name__)
+_LAST_SECONDS = 5.0
 _TRIES = 5
 """How often a file that somebody else writes at the same moment is read again."""
 
@@ -111,10 +112,12 @@ class Headless:
         return ""
 
     async def close(self) -> None:
-        """Give up what is under way; cells that run go on without us."""
+        """Let what is under way write what it has, for a few seconds, and give up the rest."""
         tasks = list(self._tasks)
-        for task in tasks:
-            task.cancel()
+        if tasks:
+            _, late = await asyncio.wait(tasks, timeout=_LAST_SECONDS)
+            for task in late:
+                task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _carry(self, grant: Grant, report: Reporter) -> None:

@@ -13,10 +13,10 @@ CarrierName: TypeAlias = Literal["browser", "headless"]
 class Grant:
     """One numbered lease: the permission to insert and run one follow-up's cell.
 
-    ``path`` is a contents path without a leading slash. ``source`` is the whole cell source, its
-    first line naming the follow-up; ``earlier_sources`` are those of earlier lines with the same
-    id, which a carrier replaces where it finds them. ``expires`` is in the carrier's own
-    ``time.monotonic()`` seconds.
+    `path` is a contents path without a leading slash. `source` is the whole cell source, its
+    first line naming the follow-up; `earlier_sources` are those of earlier lines with the same
+    id, which a carrier replaces where it finds them. `expires` is in the carrier's own
+    `time.monotonic()` seconds.
     """
 
     lease: int
@@ -31,7 +31,7 @@ class Grant:
 
     @property
     def identity(self) -> dict[str, str]:
-        """What the cell carries under the metadata key ``jupyter_schedule``."""
+        """What the cell carries under the metadata key `jupyter_schedule`."""
         return {"session_id": self.session_id, "followup_id": self.followup_id}
 
     @property
@@ -51,7 +51,7 @@ class Inserted:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Refused:
-    """Nothing was run: ``reason`` is a code of contract 5.12 or ``expired``; ``detail`` a sentence."""
+    """Nothing was run: `reason` is a code of contract 5.12 or `expired`; `detail` a sentence."""
 
     grant: Grant
     reason: str
@@ -60,7 +60,7 @@ class Refused:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Finished:
-    """The carried cell has run and what it left is in the notebook (or ``detail`` says why not)."""
+    """The carried cell has run and what it left is in the notebook (or `detail` says why not)."""
 
     grant: Grant
     detail: str = ""
@@ -75,7 +75,7 @@ class Carrier(Protocol):
     name: CarrierName
 
     def carry(self, grant: Grant, report: Callable[[Report], None]) -> None:
-        """Begin; answers through ``report``: one Refused, or one Inserted and, from a carrier that
+        """Begin; answers through `report`: one Refused, or one Inserted and, from a carrier that
         writes the outputs itself, later Finished."""
 
     def revoke(self, lease: int) -> None:

@@ -1,0 +1,1 @@
+"""The server half: owners of live sessions, carriers, the kernel socket, routes."""

@@ -1,0 +1,376 @@
+"""Real kernels, watched: never idle too early, never busy for ever (contract 5.1; trial A03)."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from jupyter_schedule.server.idle import IOPubWatch, KernelGone
+from tests.harness.in_process import LocalKernel, local_kernel
+
+pytestmark = pytest.mark.kernel
+
+
+@pytest_asyncio.fixture
+async def kernel(tmp_path: Path) -> AsyncIterator[LocalKernel]:
+    async with local_kernel(tmp_path) as kernel:
+        yield kernel
+
+
+@pytest_asyncio.fixture
+async def watch(kernel: LocalKernel) -> AsyncIterator[IOPubWatch]:
+    watch = IOPubWatch(kernel.manager)
+    await watch.start()
+    yield watch
+    watch.close()
+
+
+async def eventually(condition: Callable[[], object], timeout: float = 20) -> None:
+    async with asyncio.timeout(timeout):
+        while not condition():
+            await asyncio.sleep(0.005)
+
+
+async def fully_idle(watch: IOPubWatch) -> int:
+    """Wait as an owner does; return how often the kernel had to be asked."""
+    asked = 0
+    while True:
+        await eventually(lambda: not watch.busy, timeout=60)
+        edges = watch.edges
+        asked += 1
+        await watch.barrier()
+        if watch.edges == edges and not watch.busy:
+            return asked
+
+
+async def test_a_fresh_watch_of_a_quiet_kernel_is_idle(watch: IOPubWatch) -> None:
+    assert watch.started
+    assert not watch.busy
+    await asyncio.wait_for(watch.barrier(), 5)
+    assert watch.running == frozenset()
+    assert watch.edges == 0
+
+
+async def test_thirty_queued_cells_are_waited_for_though_there_are_gaps(
+    kernel: LocalKernel, watch: IOPubWatch, tmp_path: Path
+) -> None:
+    code = "import time; time.sleep(0.006); open('ran', 'a').write('x')"
+    for _ in range(30):
+        kernel.execute(code)
+    await eventually(lambda: watch.edges > 0)
+    await asyncio.wait_for(fully_idle(watch), 60)
+    assert (tmp_path / "ran").read_text() == "x" * 30
+    assert watch.edges > 2, "the set of running cells alone was empty between them"
+
+
+async def test_the_end_of_the_last_cell_is_remembered(
+    kernel: LocalKernel, watch: IOPubWatch
+) -> None:
+    before = watch.last_activity
+    kernel.execute("1")
+    await eventually(lambda: watch.edges == 2)
+    assert before < watch.last_activity <= time.monotonic()
+
+
+async def test_busy_and_idle_are_told_as_they_change(
+    kernel: LocalKernel, watch: IOPubWatch
+) -> None:
+    seen: list[bool] = []
+    watch.on_change.append(lambda: seen.append(watch.busy))
+    kernel.execute("1")
+    await eventually(lambda: len(seen) == 2)
+    assert seen == [True, False]
+
+
+async def test_a_waiting_input_is_busy(kernel: LocalKernel, watch: IOPubWatch) -> None:
+    msg_id = kernel.execute("name = input('Name? ')", allow_stdin=True)
+    question = await kernel.client.stdin_channel.get_msg(timeout=20)
+    assert question["content"]["prompt"] == "Name? "
+    assert watch.running == {msg_id}
+    barrier = asyncio.create_task(watch.barrier())
+    await asyncio.sleep(0.3)
+    assert not barrier.done()
+    kernel.client.input("Ada")
+    await asyncio.wait_for(barrier, 20)
+    assert not watch.busy
+
+
+async def test_messages_on_subshells_and_control_do_not_end_a_running_cell(
+    kernel: LocalKernel, watch: IOPubWatch
+) -> None:
+    msg_id = kernel.execute("import time; time.sleep(1.5)")
+    await eventually(lambda: watch.busy)
+    subshell = (await kernel.ask("create_subshell_request", {}, control=True))["subshell_id"]
+    for kind in ("comm_open", "comm_msg"):
+        comm = kernel.send(
+            kind, {"comm_id": "c", "target_name": "none", "data": {}}, subshell=subshell
+        )
+        watch.watch_request(comm)
+    debug = {"type": "request", "seq": 1, "command": "debugInfo", "arguments": {}}
+    assert (await kernel.ask("debug_request", debug, control=True))["success"]
+    await kernel.ask("kernel_info_request", {}, control=True)
+    assert watch.running == {msg_id}
+    assert watch.edges == 1
+    await asyncio.wait_for(watch.barrier(), 20)
+    assert watch.edges == 2
+
+
+async def test_a_message_of_a_widget_beside_an_asynchronous_cell_does_not_end_it(
+    kernel: LocalKernel, watch: IOPubWatch
+) -> None:
+    msg_id = kernel.execute("import asyncio; await asyncio.sleep(1.5)")
+    await eventually(lambda: watch.busy)
+    kernel.send("comm_open", {"comm_id": "c", "target_name": "none", "data": {}})
+    await asyncio.sleep(0.5)
+    assert watch.running == {msg_id}
+    await asyncio.wait_for(fully_idle(watch), 20)
+
+
+async def test_a_stop_in_the_debugger_is_busy(kernel: LocalKernel, watch: IOPubWatch) -> None:
+    sequence = iter(range(1, 100))
+
+    async def debug(command: str, **arguments: object) -> dict[str, object]:
+        request = {
+            "type": "request",
+            "seq": next(sequence),
+            "command": command,
+            "arguments": arguments,
+        }
+        answer = await kernel.ask("debug_request", request, control=True)
+        assert answer["success"], answer
+        body: dict[str, object] = answer.get("body", {})
+        return body
+
+    await debug("initialize", clientID="test", adapterID="", pathFormat="path")
+    await debug("attach")
+    code = "a = 1\nb = 2\nc = 3"
+    source = (await debug("dumpCell", code=code))["sourcePath"]
+    await debug("setBreakpoints", source={"path": source}, breakpoints=[{"line": 2}])
+    await debug("configurationDone")
+    msg_id = kernel.execute(code)
+
+    async def stopped() -> int:
+        while True:
+            message = await kernel.client.iopub_channel.get_msg(timeout=30)
+            content = message["content"]
+            if message["header"]["msg_type"] == "debug_event" and content["event"] == "stopped":
+                thread: int = content["body"]["threadId"]
+                return thread
+
+    thread = await stopped()
+    barrier = asyncio.create_task(watch.barrier())
+    await asyncio.sleep(0.3)
+    assert watch.running == {msg_id}
+    assert not barrier.done()
+    await debug("continue", threadId=thread)
+    await asyncio.wait_for(barrier, 20)
+    assert not watch.busy
+    await debug("disconnect")
+
+
+class Ends(list[tuple[str, bool]]):
+    """What `on_ended` told."""
+
+    def __init__(self, watch: IOPubWatch) -> None:
+        watch.on_ended.append(lambda msg_id, executed: self.append((msg_id, executed)))
+
+
+async def test_a_request_that_the_kernel_aborts_has_ended_without_having_run(
+    kernel: LocalKernel, watch: IOPubWatch
+) -> None:
+    ends = Ends(watch)
+    failing = kernel.execute("import time; time.sleep(0.2); 1 / 0")
+    aborted = kernel.execute("open('ran', 'w')")
+    for msg_id in (failing, aborted):
+        watch.watch_request(msg_id)
+    await eventually(lambda: len(ends) == 2)
+    assert ends == [(failing, True), (aborted, False)]
+
+
+async def test_only_what_was_asked_about_is_reported_and_once(
+    kernel: LocalKernel, watch: IOPubWatch
+) -> None:
+    ends = Ends(watch)
+    kernel.execute("1")
+    asked = kernel.execute("2")
+    watch.watch_request(asked)
+    await eventually(lambda: watch.edges == 4)
+    await watch.barrier()
+    assert ends == [(asked, True)]
+
+
+async def test_an_end_that_came_before_the_question_is_reported_all_the_same(
+    kernel: LocalKernel, watch: IOPubWatch
+) -> None:
+    ends = Ends(watch)
+    msg_id = kernel.execute("1")
+    await eventually(lambda: watch.edges == 2)
+    watch.watch_request(msg_id)
+    assert ends == []
+    await eventually(lambda: ends)
+    assert ends == [(msg_id, True)]
+
+
+async def test_the_end_of_a_widgets_message_can_be_asked_about(
+    kernel: LocalKernel, watch: IOPubWatch
+) -> None:
+    ends = Ends(watch)
+    msg_id = kernel.send("comm_open", {"comm_id": "c", "target_name": "none", "data": {}})
+    watch.watch_request(msg_id)
+    await eventually(lambda: ends)
+    assert ends == [(msg_id, False)]
+
+
+async def test_a_cell_that_began_before_the_watch_is_busy_until_it_ends(
+    kernel: LocalKernel,
+) -> None:
+    msg_id = kernel.execute("import time; time.sleep(1)")
+    await asyncio.sleep(0.3)
+    watch = IOPubWatch(kernel.manager)
+    await asyncio.wait_for(watch.start(), 1)
+    watch.assume_running(msg_id)
+    assert watch.running == {msg_id}
+    barrier = asyncio.create_task(watch.barrier())
+    await asyncio.sleep(0.2)
+    assert watch.is_running(msg_id)
+    await asyncio.wait_for(barrier, 20)
+    assert watch.running == frozenset()
+    watch.close()
+
+
+async def test_a_request_whose_end_is_never_told_does_not_keep_the_kernel_busy(
+    kernel: LocalKernel, watch: IOPubWatch
+) -> None:
+    ends = Ends(watch)
+    watch.assume_running("a-message-that-ran-beside-a-cell")
+    watch.watch_request("a-message-that-ran-beside-a-cell")
+    assert watch.busy
+    await eventually(lambda: not watch.busy)
+    assert ends == [("a-message-that-ran-beside-a-cell", False)]
+
+
+@pytest.mark.parametrize("how", ["a crash in a cell", "killed by the system"])
+async def test_a_kernel_that_dies_ends_every_wait(
+    kernel: LocalKernel, watch: IOPubWatch, how: str
+) -> None:
+    gone: list[float] = []
+    watch.on_gone.append(lambda: gone.append(time.monotonic()))
+    ends = Ends(watch)
+    crashing = how == "a crash in a cell"
+    code = (
+        "import os, time; time.sleep(0.3); os._exit(1)"
+        if crashing
+        else "import time; time.sleep(60)"
+    )
+    running, queued = kernel.execute(code), kernel.execute("2")
+    for msg_id in (running, queued):
+        watch.watch_request(msg_id)
+    collector = watch.collect(running)
+    await eventually(lambda: watch.busy)
+    barrier = asyncio.create_task(watch.barrier())
+    if not crashing:
+        kernel.kill()
+    with pytest.raises(KernelGone):
+        await asyncio.wait_for(barrier, 20)
+    assert not watch.busy
+    assert sorted(ends) == sorted([(running, True), (queued, False)])
+    assert await asyncio.wait_for(collector.done(), 1) == "gone"
+    await asyncio.sleep(0.1)
+    assert len(gone) == 1
+
+
+async def test_a_restart_is_noticed_by_itself_and_once(
+    kernel: LocalKernel, watch: IOPubWatch
+) -> None:
+    gone: list[bool] = []
+    watch.on_gone.append(lambda: gone.append(watch.busy))
+    kernel.execute("import time; time.sleep(60)")
+    await eventually(lambda: watch.busy)
+    barrier = asyncio.create_task(watch.barrier())
+    await kernel.manager.restart_kernel(now=True)
+    with pytest.raises(KernelGone):
+        await asyncio.wait_for(barrier, 20)
+    assert gone == [False]
+    kernel.execute("1")
+    await asyncio.wait_for(fully_idle(watch), 20)
+    assert gone == [False]
+
+
+async def test_a_reset_by_the_owner_is_not_told_back_to_it(
+    kernel: LocalKernel, watch: IOPubWatch
+) -> None:
+    gone: list[bool] = []
+    watch.on_gone.append(lambda: gone.append(True))
+    barrier = asyncio.create_task(watch.barrier())
+    await asyncio.sleep(0)
+    watch.reset()
+    with pytest.raises(KernelGone):
+        await barrier
+    await kernel.manager.restart_kernel(now=True)
+    await eventually(lambda: watch.started)
+    assert gone == []
+
+
+async def test_a_flood_of_output_while_the_server_is_held_up_loses_no_end(
+    kernel: LocalKernel, watch: IOPubWatch
+) -> None:
+    msg_id = kernel.execute(
+        "from IPython.display import display\nfor n in range(20000): display(n)"
+    )
+    await eventually(lambda: watch.busy)
+    time.sleep(3)  # the loop reads nothing meanwhile, and a kernel drops what it cannot send
+    await asyncio.wait_for(fully_idle(watch), 100)
+    assert not watch.is_running(msg_id)
+
+
+async def test_clients_other_than_the_server_are_seen(
+    kernel: LocalKernel, watch: IOPubWatch
+) -> None:
+    await watch.barrier()
+    assert watch.clients == {}
+    kernel.execute("1")
+    await eventually(lambda: watch.edges == 2)
+    assert set(watch.clients) == {kernel.client.session.session}
+
+
+async def test_our_own_cells_cannot_ask_for_input(watch: IOPubWatch) -> None:
+    collector = watch.collect(watch.execute("input()", {}))
+    assert await asyncio.wait_for(collector.done(), 20) == "ended"
+    assert collector.cell_outputs()[0].ename == "StdinNotImplementedError"
+
+
+async def test_a_kernel_that_says_nothing_is_given_up(
+    kernel: LocalKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jupyter_schedule.server.idle._FIRST_WORD", 0.3)
+    kernel.manager.stop_restarter()
+    kernel.kill()
+    watch = IOPubWatch(kernel.manager)
+    with pytest.raises(KernelGone):
+        await watch.start()
+    with pytest.raises(KernelGone):
+        await watch.barrier()
+
+
+async def test_a_closed_watch_leaves_no_task_and_no_socket(kernel: LocalKernel) -> None:
+    before = asyncio.all_tasks()
+    watch = IOPubWatch(kernel.manager)
+    await watch.start()
+    client = watch.client
+    assert client is not None
+    sockets = [client.shell_channel.socket, client.iopub_channel.socket]
+    barrier = asyncio.create_task(watch.barrier())
+    await asyncio.sleep(0)
+    watch.close()
+    watch.close()
+    with pytest.raises(KernelGone):
+        await barrier
+    await eventually(lambda: asyncio.all_tasks() <= before)
+    assert all(socket.closed for socket in sockets)
+    with pytest.raises(KernelGone):
+        watch.execute("1", {})
