@@ -11,9 +11,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .attachment import attach, detach, set_model
-    from .extension import load_ipython_extension, unload_ipython_extension
-    from .tools import (
+    from jupyter_schedule.kernel.attachment import attach, detach, set_model
+    from jupyter_schedule.kernel.extension import load_ipython_extension, unload_ipython_extension
+    from jupyter_schedule.kernel.tools import (
         aschedule_create,
         aschedule_delete,
         aschedule_list,

@@ -10,7 +10,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from .errors import SessionNotLive
+from jupyter_schedule.kernel.errors import SessionNotLive
 
 PROTOCOL = 1
 """The version of the messages between kernel and server that this half speaks."""

@@ -10,17 +10,17 @@ import asyncio
 from contextlib import aclosing, nullcontext
 from typing import Any, assert_never
 
-from .attachment import Attachment
-from .bridge import new_key
-from .errors import Answer, KernelError, SessionNotLive, refusal
-from .models import Model, Step, TextDelta, ToolCall
-from .offload import Offloaded, offload
-from .output import StreamedText, say, tool_line
-from .recorder import Recorder
-from .replay import show_refusal
-from .request import Request, current_request
-from .stdin import nobody_to_ask
-from .turn import OpenTurn, Outcome
+from jupyter_schedule.kernel.attachment import Attachment
+from jupyter_schedule.kernel.bridge import new_key
+from jupyter_schedule.kernel.errors import Answer, KernelError, SessionNotLive, refusal
+from jupyter_schedule.kernel.models import Model, Step, TextDelta, ToolCall
+from jupyter_schedule.kernel.offload import Offloaded, offload
+from jupyter_schedule.kernel.output import StreamedText, say, tool_line
+from jupyter_schedule.kernel.recorder import Recorder
+from jupyter_schedule.kernel.replay import show_refusal
+from jupyter_schedule.kernel.request import Request, current_request
+from jupyter_schedule.kernel.stdin import nobody_to_ask
+from jupyter_schedule.kernel.turn import OpenTurn, Outcome
 
 TURN_INSIDE_TURN = (
     "This notebook's agent is in the middle of a turn; another one cannot begin inside it."

@@ -9,18 +9,18 @@ from __future__ import annotations
 import platform
 from typing import TYPE_CHECKING, Any
 
-from .address import PROTOCOL, ipykernel_version
-from .bridge import Bridge, new_key
-from .conversation import Conversation
-from .errors import Answer, KernelError, refusal
-from .models import Model
-from .models.registry import find_model
-from .recorder import RECORDED_BYTES
-from .request import Request, current_request
-from .settings import ScheduleAgent
+from jupyter_schedule.kernel.address import PROTOCOL, ipykernel_version
+from jupyter_schedule.kernel.bridge import Bridge, new_key
+from jupyter_schedule.kernel.conversation import Conversation
+from jupyter_schedule.kernel.errors import Answer, KernelError, refusal
+from jupyter_schedule.kernel.models import Model
+from jupyter_schedule.kernel.models.registry import find_model
+from jupyter_schedule.kernel.recorder import RECORDED_BYTES
+from jupyter_schedule.kernel.request import Request, current_request
+from jupyter_schedule.kernel.settings import ScheduleAgent
 
 if TYPE_CHECKING:
-    from .turn import OpenTurn
+    from jupyter_schedule.kernel.turn import OpenTurn
 
 
 class Attachment:

@@ -13,8 +13,8 @@ import socket
 from collections.abc import Callable
 from typing import Any
 
-from .address import Address, find_address
-from .errors import (
+from jupyter_schedule.kernel.address import Address, find_address
+from jupyter_schedule.kernel.errors import (
     Answer,
     InvalidArguments,
     KernelError,

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import asyncio
 
-from .agent import run_followup, run_prompt
-from .attachment import current
-from .output import say
-from .request import current_request
+from jupyter_schedule.kernel.agent import run_followup, run_prompt
+from jupyter_schedule.kernel.attachment import current
+from jupyter_schedule.kernel.interrupt import prompt_interrupts
+from jupyter_schedule.kernel.output import say
+from jupyter_schedule.kernel.request import current_request
 
 _MAGIC = "%%agent"
 _CALL = "await __import__('jupyter_schedule.kernel.cell').kernel.cell.run"
@@ -43,16 +44,19 @@ async def run(source: str) -> None:
     line = head.strip().removeprefix(_MAGIC).strip()
     words = line.split()
     try:
-        if words[:1] == ["--followup"] and len(words) == 2:
-            await run_followup(current(), words[1], _as_sent(source))
-        elif words and words[0].startswith("--"):
-            say(USAGE)
-        elif prompt := f"{line}\n{body}".strip():
-            await run_prompt(current(), prompt)
-        else:
-            say(USAGE)
+        with prompt_interrupts():
+            if words[:1] == ["--followup"] and len(words) == 2:
+                await run_followup(current(), words[1], _as_sent(source))
+            elif words and words[0].startswith("--"):
+                say(USAGE)
+            elif prompt := f"{line}\n{body}".strip():
+                await run_prompt(current(), prompt)
+            else:
+                say(USAGE)
     except asyncio.CancelledError:
         raise KeyboardInterrupt from None
+    except Exception as error:  # noqa: BLE001 - a cell that fails would abort other people's queue
+        say(f"This is a fault of jupyter-schedule itself: {type(error).__name__}: {error}")
 
 
 def _as_sent(source: str) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from .errors import Answer
-from .models import Message, ToolCall, ToolResult
+from jupyter_schedule.kernel.errors import Answer
+from jupyter_schedule.kernel.models import Message, ToolCall, ToolResult
 
 NO_RESULT: Answer = {
     "code": "internal_error",

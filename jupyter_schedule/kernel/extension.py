@@ -8,13 +8,13 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics
 from traitlets.config import Configurable
 
-from . import cell
-from .attachment import current
-from .errors import refusal
-from .magics import AgentMagics
-from .output import say
-from .reminders import ReminderMagics
-from .settings import ScheduleAgent
+from jupyter_schedule.kernel import cell
+from jupyter_schedule.kernel.attachment import current
+from jupyter_schedule.kernel.errors import refusal
+from jupyter_schedule.kernel.magics import AgentMagics
+from jupyter_schedule.kernel.output import say
+from jupyter_schedule.kernel.reminders import ReminderMagics
+from jupyter_schedule.kernel.settings import ScheduleAgent
 
 _MAGICS: tuple[type[Magics], ...] = (AgentMagics, ReminderMagics)
 
@@ -41,7 +41,7 @@ def unload_ipython_extension(shell: InteractiveShell) -> None:
     attachment = current()
     attachment.detach()
     shell.input_transformers_cleanup.remove(cell.transform)
-    ours = (ScheduleAgent, *_MAGICS)
+    ours: tuple[type, ...] = (ScheduleAgent, *_MAGICS)
     listed = _configurables(shell)
     listed[:] = [configurable for configurable in listed if not isinstance(configurable, ours)]
     for magics in _MAGICS:

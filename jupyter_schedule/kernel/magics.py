@@ -7,12 +7,12 @@ from typing import Any
 
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
 
-from .attachment import current, set_model
-from .cell import USAGE
-from .conversation import decode_message
-from .errors import KernelError, refusal
-from .models.registry import model_names
-from .output import say
+from jupyter_schedule.kernel.attachment import current, set_model
+from jupyter_schedule.kernel.cell import USAGE
+from jupyter_schedule.kernel.conversation import decode_message
+from jupyter_schedule.kernel.errors import KernelError, refusal
+from jupyter_schedule.kernel.models.registry import model_names
+from jupyter_schedule.kernel.output import say
 
 _HELP = (
     "%agent model [NAME]                      the model that answers\n"

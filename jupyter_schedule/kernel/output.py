@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from IPython.core.getipython import get_ipython
 
-from .errors import refusal
+from jupyter_schedule.kernel.errors import refusal
 
 REDRAW_SECONDS = 0.1
 """Streamed text is drawn at most this often; each drawing sends the whole text again."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from IPython.core.getipython import get_ipython
 
-from .output import Bundle
+from jupyter_schedule.kernel.output import Bundle
 
 RECORDED_BYTES = 256 * 1024
 """Rich output recorded for one turn; what would exceed it is named with type and size."""
@@ -41,11 +41,11 @@ class Recorder:
         if not hasattr(publisher, "register_hook"):
             yield
             return
-        publisher.register_hook(self._on_message)
+        publisher.register_hook(self.take)
         try:
             yield
         finally:
-            publisher.unregister_hook(self._on_message)
+            publisher.unregister_hook(self.take)
 
     def taken(self, *, final: bool = False) -> list[Bundle]:
         """The outputs that wait to be written, each within what is left of the limit."""
@@ -55,7 +55,8 @@ class Recorder:
             self._changing = {}
         return [self._within_limit(bundle) for bundle in ready]
 
-    def _on_message(self, message: dict[str, Any]) -> dict[str, Any]:
+    def take(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Look at a message on its way to the clients, and let it pass."""
         content = message.get("content", {})
         if message.get("msg_type") in ("display_data", "update_display_data"):
             display_id = content.get("transient", {}).get("display_id")

@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 from IPython.core.magic import Magics, line_cell_magic, line_magic, magics_class, no_var_expand
 
-from .attachment import current
-from .durations import split_duration
-from .errors import Answer, refusal
-from .output import say
-from .report import created_line, session_lines
+from jupyter_schedule.kernel.attachment import current
+from jupyter_schedule.kernel.durations import split_duration
+from jupyter_schedule.kernel.errors import Answer, refusal
+from jupyter_schedule.kernel.output import say
+from jupyter_schedule.kernel.report import created_line, session_lines
 
 REMIND_USAGE = (
     "%remind in 20m PROMPT\n"

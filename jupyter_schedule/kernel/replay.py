@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .errors import Answer
-from .output import say, show_bundle
+from jupyter_schedule.kernel.errors import Answer
+from jupyter_schedule.kernel.output import say, show_bundle
 
 
 def show_refusal(answer: Answer) -> None:

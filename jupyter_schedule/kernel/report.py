@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-from .durations import show_duration
-from .errors import Answer
+from jupyter_schedule.kernel.durations import show_duration
+from jupyter_schedule.kernel.errors import Answer
 
 
 def created_line(reminder: Answer) -> str:

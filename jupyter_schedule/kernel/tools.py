@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from .attachment import current
-from .errors import Answer
-from .offload import offload
-from .request import current_request
+from jupyter_schedule.kernel.attachment import current
+from jupyter_schedule.kernel.errors import Answer
+from jupyter_schedule.kernel.offload import offload
+from jupyter_schedule.kernel.request import current_request
 
 Json: TypeAlias = object
 """Whatever a model sent; the server says what is wrong with it."""

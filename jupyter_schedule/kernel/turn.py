@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from .bridge import new_key
-from .conversation import Conversation, encode_calls
-from .errors import Answer, KernelError, SessionNotLive, refusal
-from .models import Message, ToolCall, ToolResult
-from .offload import offload
+from jupyter_schedule.kernel.bridge import new_key
+from jupyter_schedule.kernel.conversation import Conversation, encode_calls
+from jupyter_schedule.kernel.errors import Answer, KernelError, SessionNotLive, refusal
+from jupyter_schedule.kernel.models import Message, ToolCall, ToolResult
+from jupyter_schedule.kernel.offload import offload
 
 if TYPE_CHECKING:
-    from .bridge import Bridge
+    from jupyter_schedule.kernel.bridge import Bridge
 
 Outcome: TypeAlias = Literal["completed", "error", "aborted", "limit"]
 """How a kernel ends a turn; ``interrupted`` is the server's word for one that nobody ended."""

@@ -49,6 +49,7 @@ class Run:
         self.replied = False
         self.asked: str | None = None
         self._clear_next = False
+        self._displays: dict[str, dict[str, Any]] = {}
 
     @property
     def done(self) -> bool:
@@ -95,8 +96,10 @@ class Run:
                     self.state.outputs.clear()
             case "stream" | "display_data" | "execute_result" | "error":
                 self._add_output(message)
+            case "update_display_data":
+                self._update(content)
             case _:
-                pass  # execute_input, comms and updates leave no output of their own
+                pass  # execute_input and comms leave no output of their own
 
     def _add_output(self, message: Message) -> None:
         if self._clear_next:
@@ -114,6 +117,15 @@ class Run:
             last["text"] += output["text"]
         else:
             self.state.outputs.append(output)
+        display_id = message["content"].get("transient", {}).get("display_id")
+        if display_id is not None:
+            self._displays[display_id] = output
+
+    def _update(self, content: Message) -> None:
+        """A display of this very cell has changed, as streamed answers do."""
+        output = self._displays.get(content["transient"]["display_id"])
+        if output is not None:
+            output.update(data=content["data"], metadata=content["metadata"])
 
     def _describe(self) -> str:
         return f"request {self.msg_id}: {self.state}"

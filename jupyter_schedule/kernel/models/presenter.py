@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncGenerator
 
-from . import ModelEvent, Step, TextDelta
+from jupyter_schedule.kernel.models import ModelEvent, Step, TextDelta
 
 HOW_TO = (
     "No model is configured: `%agent model NAME` chooses one, "

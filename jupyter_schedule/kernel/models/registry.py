@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..errors import UnknownModel
-from . import Model
-from .presenter import Presenter
+from jupyter_schedule.kernel.errors import UnknownModel
+from jupyter_schedule.kernel.models import Model
+from jupyter_schedule.kernel.models.presenter import Presenter
 
 _MODELS: dict[str, Callable[[], Model]] = {"presenter": Presenter}
 

@@ -16,7 +16,7 @@ from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, assert_never
 
-from . import ModelEvent, Step, TextDelta, ToolCall
+from jupyter_schedule.kernel.models import ModelEvent, Step, TextDelta, ToolCall
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +78,10 @@ class Scripted:
             self._rest = list(script(step) if callable(script) else script)
         called = False
         while self._rest:
-            play = self._rest[0]
-            play = play(step) if callable(play) else play
-            if called and not isinstance(play, Call):
+            if called and not isinstance(self._rest[0], Call):
                 return
-            self._rest.pop(0)
+            scripted = self._rest.pop(0)
+            play = scripted(step) if callable(scripted) else scripted
             match play:
                 case str():
                     yield TextDelta(play)
