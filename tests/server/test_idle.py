@@ -12,6 +12,7 @@ import pytest_asyncio
 
 from jupyter_schedule.server.idle import IOPubWatch, KernelGone
 from tests.harness.in_process import LocalKernel, local_kernel
+from tests.harness.wait import until
 
 pytestmark = pytest.mark.kernel
 
@@ -317,14 +318,18 @@ async def test_a_reset_by_the_owner_is_not_told_back_to_it(
 
 
 async def test_a_flood_of_output_while_the_server_is_held_up_loses_no_end(
-    kernel: LocalKernel, watch: IOPubWatch
+    kernel: LocalKernel, watch: IOPubWatch, tmp_path: Path
 ) -> None:
     msg_id = kernel.execute(
-        "from IPython.display import display\nfor n in range(20000): display(n)"
+        "from IPython.display import display\n"
+        "for n in range(6000): display('x' * 4000)\n"
+        "open('done', 'w').close()"
     )
     await eventually(lambda: watch.busy)
-    time.sleep(3)  # the loop reads nothing meanwhile, and a kernel drops what it cannot send
-    await asyncio.wait_for(fully_idle(watch), 100)
+    # The loop reads nothing until the cell is over; a kernel drops what it cannot send.
+    until((tmp_path / "done").exists, timeout=60)
+    time.sleep(0.5)
+    await asyncio.wait_for(fully_idle(watch), 60)
     assert not watch.is_running(msg_id)
 
 
