@@ -13,7 +13,8 @@ def test_the_smallest_fixed_rate_is_raised_and_never_lowered() -> None:
         Limits(min_every_seconds=299)
 
 
-@pytest.mark.parametrize("bound", ["prompt_bytes", "reminders"])
-def test_a_bound_of_nothing_is_refused(bound: str) -> None:
+def test_a_bound_of_nothing_is_refused() -> None:
     with pytest.raises(ValueError, match="at least 1"):
-        Limits(**{bound: 0})
+        Limits(prompt_bytes=0)
+    with pytest.raises(ValueError, match="at least 1"):
+        Limits(reminders=0)
