@@ -61,7 +61,7 @@ class JSONHandler(RequestHandler):
         self.set_header("Content-Type", "application/json")
         self.finish(json.dumps(answer))
 
-    def write_error(self, status_code: int, **kwargs: Any) -> None:  # noqa: ARG002 - tornado's
+    def write_error(self, status_code: int, **kwargs: Any) -> None:
         """Answer what tornado itself refuses: another method, a malformed request."""
         self.refuse(status_code, "The server could not take this request.")
 
