@@ -25,7 +25,7 @@ collect_ignore_glob = ["*.ipynb"]  # material of tests; nbval runs those in note
 
 MARKS_OF_FIXTURES = {
     "browser": {"browser", "open_lab", "lab_server"},
-    "kernel": {"server", "shared_server", "start_server", "open_session", "lab_server"},
+    "kernel": {"server", "shared_server", "start_server", "open_session", "lab_server", "movable"},
 }
 MARKS_OF_FOLDERS = {"browser", "crash", "packaging"}
 

@@ -29,6 +29,8 @@ from jupyter_schedule.server.tabs import Tabs
 from jupyter_schedule.server.turns import Request, Turns
 
 T = TypeVar("T")
+FAULT_DELAY = 60.0
+"""Seconds before a delivery that met a fault of ours is tried again."""
 Command = Callable[[], Awaitable[T]]
 
 
@@ -169,6 +171,9 @@ class Owner:
             again = error.recheck
         except SessionIsCold:
             return
+        except Exception:
+            self._logger.exception("a delivery for %s failed", self.path)
+            again = FAULT_DELAY
         finally:
             self._look = None
         if self._look_again:
@@ -192,6 +197,9 @@ class Owner:
     def _watch_changed(self) -> None:
         if not self.watch.busy:
             self.poke()
+        elif self.delivery.due():
+            # A look that is under way waits behind the cell: say so now.
+            self._set_waiting(Waiting("busy"))
 
     def _request_ended(self, msg_id: str, executed: bool) -> None:
         async def ended() -> None:
@@ -244,7 +252,11 @@ class Owner:
 
     def waiting(self) -> Waiting | None:
         """Why something due is not delivered now; None when nothing is due or it is on its way."""
-        return self.delivery.waiting if self.delivery.due() else None
+        if not self.delivery.due():
+            return None
+        if self.log.state.paused and not self.delivery.asked_by_person():
+            return Waiting(self.pause_reason())
+        return self.delivery.waiting
 
     def pause_reason(self) -> str:
         """Which of the two pauses holds."""

@@ -132,14 +132,16 @@ class Endpoint(JSONHandler):
                 server_version=__version__,
             )
             return
-        self.reply(await self._call(self._kernel_id, body))
-
-    async def _call(self, kernel_id: str, body: dict[str, Any]) -> Answer:
-        """Run the call to its end, also when the kernel hangs up meanwhile."""
-        call = asyncio.ensure_future(_answered(self._handler, kernel_id, body))
+        call = asyncio.ensure_future(_answered(self._handler, self._kernel_id, body))
         self._calls.add(call)
         call.add_done_callback(self._calls.discard)
-        return await call
+        # The call runs to its end, also when the kernel hangs up meanwhile.
+        await asyncio.wait([call])
+        if call.cancelled():
+            # The server stops: whether the call was done is unknown, so nothing is answered.
+            self.detach().close()
+        else:
+            self.reply(call.result())
 
 
 async def _answered(handler: Handler, kernel_id: str, body: dict[str, Any]) -> Answer:
