@@ -18,26 +18,26 @@ _FOLDER = "schedule_retired"
 
 
 def retire(files: FileIO, notebook: Path, data_dir: Path) -> Path | None:
-    """Move a notebook's log, and what recovery has cut off it, to the data folder."""
+    """Move a notebook's log, and what recovery has cut off it, to a folder of the data folder."""
     path = log_path(notebook)
     if not is_file(files, path):
         return None
-    attic = data_dir / _FOLDER
-    make_folder(files, attic, ignore=False)
-    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
-    retired = attic / f"{stamp}-{path.name}"
+    data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    attic = data_dir / _FOLDER / datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
+    for folder in (attic.parent, attic):
+        make_folder(files, folder, ignore=False)
     for saved in path.parent.iterdir():
         if saved.name.startswith(f"{path.name}.cut-"):
-            carry(files, saved, attic / f"{stamp}-{saved.name}")
-    carry(files, path, retired)
+            carry(files, saved, attic / saved.name)
+    carry(files, path, attic / path.name)
     drop_folder(files, path.parent)
-    return retired
+    return attic / path.name
 
 
 def retired_logs(data_dir: Path) -> tuple[Path, ...]:
     """Return the logs that are put away, oldest first."""
     try:
-        found = [log for log in (data_dir / _FOLDER).iterdir() if is_log_name(log.name)]
+        found = [log for log in (data_dir / _FOLDER).glob("*/*") if is_log_name(log.name)]
     except OSError:
         return ()  # nothing was ever retired
     return tuple(sorted(found))

@@ -61,7 +61,10 @@ def make_event(name: str, data: Mapping[str, Any]) -> Event:
     """
     if name not in MADE:
         raise ValueError(f"{shorten(name)} is no event that a kernel writes")
-    return decode_event(name, to_json(dict(data)))
+    try:
+        return decode_event(name, to_json(dict(data)))
+    except RecursionError:
+        raise ValueError(f"the data of a {name} are nested too deeply") from None
 
 
 def encode_event(event: Event) -> tuple[str, bytes]:

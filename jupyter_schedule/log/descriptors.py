@@ -7,6 +7,7 @@ becoming live leaves its own descriptor open until the log is closed.
 
 from __future__ import annotations
 
+import os
 import threading
 from pathlib import Path
 from typing import Protocol
@@ -49,8 +50,11 @@ def release(identity: Identity) -> None:
 
 def is_live(files: FileIO, path: Path) -> bool:
     """Say whether this process writes the log at `path`."""
-    status = files.lstat(path)
-    return (status.st_dev, status.st_ino) in _live
+    return _identity(files.lstat(path)) in _live
+
+
+def _identity(status: os.stat_result) -> Identity:
+    return status.st_dev, status.st_ino
 
 
 def open_own(files: FileIO, path: Path, *, write: bool) -> int:
@@ -61,8 +65,8 @@ def open_own(files: FileIO, path: Path, *, write: bool) -> int:
     """
     try:
         fd = files.open(path, write=write)
-    except (FileNotFoundError, NotADirectoryError) as error:
-        raise FileNotFoundError(str(path)) from error
+    except FileNotFoundError:
+        raise
     except OSError as error:
         raise NotWritable(f"The log {path} cannot be opened: {error.strerror}.") from None
     if not is_own_file(files.fstat(fd)):
@@ -71,26 +75,27 @@ def open_own(files: FileIO, path: Path, *, write: bool) -> int:
     return fd
 
 
-def read_log(files: FileIO, path: Path) -> tuple[bytes, int]:
-    """Return a log's bytes and its inode, without effects, beside its writer too.
+def read_log(files: FileIO, path: Path) -> tuple[bytes, Identity]:
+    """Return a log's bytes and which file it is, without effects, beside its writer too.
 
     Raises as `open_own` does.
     """
     while True:
-        status = files.lstat(path)
-        live = _live.get((status.st_dev, status.st_ino))
+        identity = _identity(files.lstat(path))
+        live = _live.get(identity)
         if live is None:
             break
         content = live.read()
         if content is not None:
-            return content, status.st_ino
+            return content, identity
     fd = open_own(files, path, write=False)
     status = files.fstat(fd)
+    identity = _identity(status)
     try:
-        return files.read(fd, status.st_size, 0), status.st_ino
+        return files.read(fd, status.st_size, 0), identity
     finally:
         with _lock:
-            live = _live.get((status.st_dev, status.st_ino))
+            live = _live.get(identity)
             if live is None:
                 files.close(fd)
             else:

@@ -37,6 +37,8 @@ class LogFile:
         self._spare: list[int] = []
         self._dirty = False
         self._closed = False
+        #: Made here, and nothing was ever written to it.
+        self.fresh = False
         self._open = threading.Lock()
         self.path = path
         status = files.fstat(fd)
@@ -61,6 +63,7 @@ class LogFile:
                 raise _held(path)
             log = cls(files, path, descriptors.open_own(files, path, write=True))
             log._lock()
+            files.make_folder(path.parent)  # closes one that came out of a zip or a clone
             if log.is_at(path):  # else it was moved between the opening and the lock
                 return log
             log.close()
@@ -72,12 +75,15 @@ class LogFile:
         Raises `OSError`; `LogReplaced` when there is a file already.
         """
         make_folder(files, path.parent)
+        # Also when the folder is not new: an earlier attempt may have failed right here.
+        files.fsync_folder(path.parent.parent)
         try:
             fd = files.open(path, write=True, create=True)
         except FileExistsError:
             raise LogReplaced(f"Another program has made the log {path}.") from None
         log = cls(files, path, fd)
         log._lock()
+        log.fresh = True
         return log
 
     def _lock(self) -> None:
@@ -106,7 +112,7 @@ class LogFile:
         """Raise `LogReplaced` unless path, inode and length are ours (4.6)."""
         try:
             status = self._files.lstat(self.path)
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             raise LogReplaced(f"The log {self.path} is gone.") from None
         if (status.st_dev, status.st_ino) != self.identity:
             raise LogReplaced(f"Another file stands in place of the log {self.path}.")
@@ -135,7 +141,7 @@ class LogFile:
             self._try_to_cut()
             raise
         self.length += len(data)
-        self._dirty = False
+        self._dirty = self.fresh = False
 
     def repair(self, length: int, tail: bytes = b"") -> None:
         """Cut the file to `length` bytes, add `tail` and make the whole of it durable (4.5)."""
@@ -177,7 +183,7 @@ class LogFile:
     def is_at(self, path: Path) -> bool:
         try:
             status = self._files.lstat(path)
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return False
         return (status.st_dev, status.st_ino) == self.identity
 
@@ -194,12 +200,7 @@ class LogFile:
 
 def make_folder(files: FileIO, folder: Path, *, ignore: bool = True) -> None:
     """Make a private folder, if it is not there, that ignores itself in git."""
-    try:
-        files.make_folder(folder)
-    except FileExistsError:
-        pass
-    else:
-        files.fsync_folder(folder.parent)
+    files.make_folder(folder)
     if not ignore:
         return
     path = folder / GITIGNORE

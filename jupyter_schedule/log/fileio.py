@@ -28,7 +28,7 @@ class FileIO(Protocol):
     def open(self, path: Path, *, write: bool = False, create: bool = False) -> int:
         """Open a file without following a link in its last two names.
 
-        `create` makes it, 0600 whatever the umask, and fails when it exists.
+        `create` makes it and fails when it exists. What is written is 0600, whatever the umask.
         """
 
     def close(self, fd: int) -> None:
@@ -62,7 +62,7 @@ class FileIO(Protocol):
         """Remove a file."""
 
     def make_folder(self, path: Path) -> None:
-        """Make a folder, 0700 whatever the umask; fails when it exists."""
+        """Make a folder or find it there, 0700 whatever the umask and whoever made it."""
 
     def remove_folder(self, path: Path) -> None:
         """Remove an empty folder."""
@@ -82,8 +82,10 @@ class SystemFiles:
         with _folder(path.parent) as folder:
             name = path if folder is None else Path(path.name)
             fd = os.open(name, flags, 0o600, dir_fd=folder)
-        if create and hasattr(os, "fchmod"):
-            os.fchmod(fd, 0o600)
+        if write and hasattr(os, "fchmod"):
+            status = os.fstat(fd)
+            if status.st_uid == os.geteuid() and stat.S_IMODE(status.st_mode) != 0o600:
+                os.fchmod(fd, 0o600)
         return fd
 
     def close(self, fd: int) -> None:
@@ -147,9 +149,14 @@ class SystemFiles:
         path.unlink()
 
     def make_folder(self, path: Path) -> None:
-        """Make a folder of one's own."""
-        path.mkdir(mode=0o700)
-        path.chmod(0o700)
+        """Make a folder of one's own; one that came out of a zip or a clone is closed."""
+        path.mkdir(mode=0o700, exist_ok=True)
+        with _folder(path) as folder:
+            if folder is None:
+                return
+            if os.fstat(folder).st_uid != os.geteuid():
+                raise PermissionError(errno.EPERM, "the folder is another user's", str(path))
+            os.fchmod(folder, 0o700)
 
     def remove_folder(self, path: Path) -> None:
         """Remove an empty folder."""

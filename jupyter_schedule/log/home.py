@@ -151,9 +151,11 @@ def _adopt(files: FileIO, notebook: Path, orphan: str | None, signer: Signer) ->
     if orphan is not None:
         if orphan not in orphans(path.parent.parent):
             raise ForeignLog(f"There is no log without a notebook named {orphan} here.")
-        attic.retire(files, notebook, signer.data_dir)
-        files.rename(path.with_name(orphan), path)
-        files.fsync_folder(path.parent)
+        source = path.with_name(orphan)
+        problem = replay(descriptors.read_log(files, source)[0], source, signer).problem
+        if problem is not None:
+            raise problem
+        attic.move(files, source, notebook, signer.data_dir)
     try:
         file = LogFile.open(files, path)
     except FileNotFoundError:

@@ -6,6 +6,8 @@ Blocks on the disk; `SessionLog.open` runs it in the log's own thread.
 from __future__ import annotations
 
 import os
+import secrets
+import stat
 import uuid
 from datetime import datetime
 from pathlib import Path
@@ -14,7 +16,7 @@ import msgspec
 
 from jupyter_schedule.log import events
 from jupyter_schedule.log.events import FORMAT, Event, Place
-from jupyter_schedule.log.file import LogFile, write_all
+from jupyter_schedule.log.file import LogFile, write_new
 from jupyter_schedule.log.fileio import FileIO
 from jupyter_schedule.log.places import log_path, orphans, place_of
 from jupyter_schedule.log.replay import Replay, replay
@@ -67,20 +69,34 @@ def open_log(files: FileIO, notebook: Path, signer: Signer, now: datetime) -> Op
     """Open the log of a notebook; raises what `SessionLog.open` raises."""
     path = log_path(notebook)
     try:
-        file = LogFile.open(files, path)
-    except FileNotFoundError:
-        return _virtual(notebook, path)
+        _check_folder(files, path.parent)
+        try:
+            file = LogFile.open(files, path)
+        except FileNotFoundError:
+            return _virtual(notebook, path)
+        try:
+            return _open(file, files, notebook, signer, now)
+        except BaseException:
+            file.close()
+            raise
+    except OSError as error:
+        raise NotWritable(f"The log {path} cannot be opened for writing: {error}.") from error
+
+
+def _check_folder(files: FileIO, folder: Path) -> None:
+    """Raise `NotWritable` unless a log can be made or written here."""
     try:
-        return _open(file, files, notebook, signer, now)
-    except BaseException:
-        file.close()
-        raise
+        status = files.lstat(folder)
+    except FileNotFoundError:
+        folder = folder.parent
+    else:
+        if not stat.S_ISDIR(status.st_mode):
+            raise NotWritable(f"{folder} is not a folder.")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise NotWritable(f"No log can be written in {folder}, which is read-only here.")
 
 
 def _virtual(notebook: Path, path: Path) -> Opened:
-    folder = path.parent if path.parent.exists() else path.parent.parent
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise NotWritable(f"No log can be made in {folder}: it is not writable.")
     home = Fresh(path=path, orphans=orphans(path.parent.parent))
     state, prelude = _created(notebook, 0)
     return Opened(home=home, state=state, prelude=prelude)
@@ -97,7 +113,7 @@ def _created(notebook: Path, inode: int) -> tuple[SessionState, list[Event]]:
 def _open(file: LogFile, files: FileIO, notebook: Path, signer: Signer, now: datetime) -> Opened:
     content = file.read() or b""
     log = replay(content, file.path, signer)
-    home = home_of(notebook, log, file.inode, files)
+    home = home_of(notebook, log, file.identity, files)
     match home:
         case Unreadable(problem=problem):
             raise problem
@@ -151,13 +167,7 @@ def recover(
 
 def _save(path: Path, files: FileIO, cut: bytes, damage: Damage, now: datetime) -> Recovered:
     """Keep what is about to be cut off in a file of its own, durable before the cut."""
-    stamp = now.strftime("%Y%m%dT%H%M%S%f")
-    saved = path.with_name(f"{path.name}.cut-{stamp}")
-    fd = files.open(saved, write=True, create=True)
-    try:
-        write_all(files, fd, cut, 0)
-        files.fsync(fd)
-    finally:
-        files.close(fd)
-    files.fsync_folder(path.parent)
+    stamp = now.strftime("%Y%m%dT%H%M%SZ")
+    saved = path.with_name(f"{path.name}.cut-{stamp}-{secrets.token_hex(3)}")
+    write_new(files, saved, lambda _: cut)
     return Recovered(line=damage.seq + 1, bytes=len(cut), saved=saved)

@@ -44,8 +44,12 @@ def log_path(notebook: Path) -> Path:
 
 
 def place_of(notebook: Path, inode: int) -> Place:
-    """Return what a log with this inode records of its place."""
-    return Place(str(real_notebook(notebook)), inode)
+    """Return what a log with this inode records of its place.
+
+    Bytes of a path that are no UTF-8 are escaped: good enough to be compared.
+    """
+    path = os.fsencode(real_notebook(notebook))
+    return Place(path.decode("utf-8", "backslashreplace"), inode)
 
 
 def is_log_name(name: str) -> bool:

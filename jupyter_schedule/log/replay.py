@@ -16,8 +16,11 @@ from jupyter_schedule.log.state import SessionState
 from jupyter_schedule.rules.errors import CorruptScheduleLog, LogTooNew, ScheduleError
 
 #: Lines whose bodies only history needs: nothing of them is decoded here.
-_BODIES = ("message/", "tool/", "output/")
-_SIGNED = {"session/created", "session/moved", "session/forked", "session/adopted", "agent/grant"}
+_BODIES = frozenset({"tool/call", "tool/result", "output/display"})
+_MESSAGES = frozenset({"message/user", "message/assistant"})
+_SIGNED = frozenset(
+    {"session/created", "session/moved", "session/forked", "session/adopted", "agent/grant"}
+)
 
 
 class Replay(msgspec.Struct, kw_only=True):
@@ -41,9 +44,18 @@ def replay(content: bytes, path: Path, signer: Signer | None) -> Replay:
     """Fold the bytes of the log at `path` (named in messages only)."""
     result = Replay()
     scan = Scan(content)
-    for envelope in scan:
-        if result.problem is None or envelope.type == "session/forked":
-            _take(result, envelope, path, signer)
+    for lines in scan.chunks():
+        said_at = None
+        for envelope in lines:
+            name = envelope.type
+            if name in _MESSAGES:
+                said_at = envelope.at
+            elif name not in _BODIES:
+                _take(result, envelope, path, signer)
+            if envelope.key is not None and (name in _MESSAGES or name in _BODIES):
+                _remember(result, envelope)
+        if said_at is not None and result.state is not None:
+            result.state.last_message_at = said_at
     result.lines, result.length, result.open_end = scan.lines, scan.length, scan.open_end
     damage = scan.damage
     if damage is not None and result.problem is None:
@@ -64,23 +76,26 @@ def corrupt_line(path: Path, seq: int, what: str) -> CorruptScheduleLog:
 
 
 def _take(result: Replay, envelope: Envelope, path: Path, signer: Signer | None) -> None:
+    """Take in one line that is not a body."""
+    if result.problem is not None and (envelope.type != "session/forked" or result.state is None):
+        return  # only a fork can leave a damaged past behind: that is the parent's, and history
     try:
         if result.state is None:
             result.state = _begin(envelope, signer)
-        elif envelope.type.startswith(_BODIES):
-            if envelope.type.startswith("message/"):
-                result.state.last_message_at = envelope.at
-            if envelope.key is not None:
-                result.state.answers.remember_type(envelope.key, envelope.type)
         else:
             event = decode_event(envelope.type, envelope.data)
             if isinstance(event, events.SessionForked):
-                result.problem = None  # what stood before is the parent's, and history only
+                result.problem = None
             _apply(result.state, event, envelope, signer)
     except CorruptScheduleLog as error:
         result.problem = corrupt_line(path, envelope.seq, error.message)
     except LogTooNew as error:
         result.problem = error
+
+
+def _remember(result: Replay, envelope: Envelope) -> None:
+    if result.state is not None and envelope.key is not None:
+        result.state.answers.remember_type(envelope.key, envelope.type)
 
 
 def _begin(envelope: Envelope, signer: Signer | None) -> SessionState:
@@ -100,9 +115,10 @@ def _begin(envelope: Envelope, signer: Signer | None) -> SessionState:
 
 
 def _apply(state: SessionState, event: Event, envelope: Envelope, signer: Signer | None) -> None:
-    if not isinstance(event, events.Signed):
+    if envelope.type not in _SIGNED:
         state.apply(event, envelope.at, key=envelope.key)
         return
+    assert isinstance(event, events.Signed)
     session_id = getattr(event, "session_id", state.session_id)
     data = msgspec.json.decode(envelope.data)
     good = signer is not None and signer.verify(session_id, envelope.seq, envelope.type, data)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
-from typing import Literal
+from typing import Literal, assert_never
 
 import msgspec
 
 from jupyter_schedule.log import descriptors
+from jupyter_schedule.log.descriptors import Identity
 from jupyter_schedule.log.fileio import FileIO, SystemFiles
-from jupyter_schedule.log.places import log_path, orphans, real_notebook
+from jupyter_schedule.log.places import log_path, orphans, place_of
 from jupyter_schedule.log.replay import Replay, replay
 from jupyter_schedule.log.signature import Signer
 from jupyter_schedule.rules.errors import ForeignLog, ScheduleError
@@ -76,20 +78,24 @@ class UnclearHome(ForeignLog):
         self.home = home
 
 
-#: What stands at the path a log records: nothing, the very same file, a log of the same session,
-#: a notebook or another session's log.
-AtRecorded = Literal["nothing", "same file", "same session", "another"]
+#: What stands at the place a log records: the notebook itself is there, nothing is, the very same
+#: log file (by another name), another file of the same session, or anything else.
+AtRecorded = Literal["here", "nothing", "same file", "same session", "another"]
 
 
-def decide(*, here: Path, log: Path, recorded: Path, same_inode: bool, found: AtRecorded) -> Home:
-    """Decide for a signed, readable log (the table of docs/log-format.md)."""
-    if recorded == here or found == "same file":
-        return Same(path=log)
-    if found == "same session":
-        return Copied(path=log, recorded=recorded)
-    if found == "nothing" and same_inode:
-        return Moved(path=log, recorded=recorded)
-    return Unclear(path=log, recorded=recorded, orphans=orphans(here.parent))
+def decide(*, log: Path, recorded: Path, same_inode: bool, found: AtRecorded) -> Home:
+    """Decide for a signed, readable log: the table of docs/log-format.md."""
+    match found:
+        case "here" | "same file":
+            return Same(path=log)
+        case "same session":
+            return Copied(path=log, recorded=recorded)
+        case "nothing" if same_inode:
+            return Moved(path=log, recorded=recorded)
+        case "nothing" | "another":
+            return Unclear(path=log, recorded=recorded, orphans=orphans(log.parent.parent))
+        case _:
+            assert_never(found)
 
 
 def foreign_log(home: Foreign) -> ForeignLog:
@@ -108,45 +114,43 @@ def look(notebook: Path, signer: Signer | None, files: FileIO) -> tuple[Home, Re
     """Decide, and return what the log says, if there is one that can be read."""
     path = log_path(notebook)
     try:
-        content, inode = descriptors.read_log(files, path)
+        content, identity = descriptors.read_log(files, path)
     except FileNotFoundError:
         return Fresh(path=path, orphans=orphans(path.parent.parent)), None
     except ScheduleError as problem:
         return Unreadable(path=path, problem=problem), None
     log = replay(content, path, signer)
-    return home_of(notebook, log, inode, files), log
+    return home_of(notebook, log, identity, files), log
 
 
-def home_of(notebook: Path, log: Replay, inode: int, files: FileIO) -> Home:
-    """Decide for a log whose bytes were read."""
-    here, path = real_notebook(notebook), log_path(notebook)
+def home_of(notebook: Path, log: Replay, identity: Identity, files: FileIO) -> Home:
+    """Decide for a log whose bytes were read from the file `identity`."""
+    path, place = log_path(notebook), place_of(notebook, identity[1])
     if log.problem is not None:
         return Unreadable(path=path, problem=log.problem)
     if log.state is None:
-        return Fresh(path=path, orphans=orphans(here.parent))
+        return Fresh(path=path, orphans=orphans(path.parent.parent))
     if not log.state.signed:
         return Foreign(path=path)
     recorded = Path(log.state.place.path)
+    here = log.state.place.path == place.path
     return decide(
-        here=here,
         log=path,
         recorded=recorded,
-        same_inode=log.state.place.inode == inode,
-        found="nothing"
-        if recorded == here
-        else _at_recorded(recorded, log.state.session_id, inode, files),
+        same_inode=log.state.place.inode == place.inode,
+        found="here" if here else _at(recorded, log.state.session_id, identity, files),
     )
 
 
-def _at_recorded(recorded: Path, session_id: str, inode: int, files: FileIO) -> AtRecorded:
+def _at(recorded: Path, session_id: str, identity: Identity, files: FileIO) -> AtRecorded:
     path = log_path(recorded)
     try:
         content, other = descriptors.read_log(files, path)
     except FileNotFoundError:
-        return "another" if recorded.exists() else "nothing"
+        return "another" if os.path.lexists(recorded) else "nothing"
     except ScheduleError:
         return "another"
-    if other == inode:
+    if other == identity:
         return "same file"
     state = replay(content, path, None).state
     if state is not None and state.session_id == session_id:

@@ -23,9 +23,9 @@ _WRITTEN = re.compile(rb'\{"seq":(?:0|[1-9][0-9]*),"at":"[^"\n]*","durable":(-?[
 class Damage(msgspec.Struct, frozen=True, kw_only=True):
     """Where a log stops making sense as bytes.
 
-    `seq` is the line that should stand at byte `offset`; `covered` says that a later line knew
-    it to be durable; `edited` that no crash does this (a byte order mark, CRLF, members that are
-    no line's); `whole` that what is there is a line, only not the one that should be.
+    `seq` is the line that should stand at byte `offset`, and `what` is what is wrong there;
+    `covered` says that a later line knew it to be durable; `edited` that no crash does this: a
+    byte order mark, CRLF, JSON that is no line.
     """
 
     seq: int
@@ -51,47 +51,55 @@ class Scan:
         self.open_end = False
 
     def __iter__(self) -> Iterator[Envelope]:
+        for lines in self.chunks():
+            yield from lines
+
+    def chunks(self) -> Iterator[list[Envelope]]:
+        """Yield the good lines, some hundreds at a time: the fast way through a long log."""
         content, size = self._content, len(self._content)
         while self.length < size and self.damage is None:
-            end = (
-                size if self.length + _CHUNK >= size else content.find(b"\n", self.length + _CHUNK)
-            )
-            end = size if end in (-1, size) else end + 1
+            end = content.find(b"\n", self.length + _CHUNK) + 1 or size
             chunk = content[self.length : end]
             good = _decode_chunk(chunk, self.lines, self.durable)
-            if good is not None:
-                yield from self._count(good, len(chunk))
+            if good is None:
+                good = self._one_by_one(chunk)
             else:
-                yield from self._one_by_one(chunk)
+                self.length = end
+            if good:
+                self.lines += len(good)
+                self.durable = good[-1].durable
+                yield good
 
-    def _count(self, good: list[Envelope], size: int) -> Iterator[Envelope]:
-        yield from good
-        self.lines += len(good)
-        self.length += size
-        self.durable = good[-1].durable
+    def _one_by_one(self, chunk: bytes) -> list[Envelope]:
+        """Decode a chunk with something unusual in it: damage, or a last line without LF."""
+        good: list[Envelope] = []
+        for line in chunk.removesuffix(b"\n").split(b"\n"):
+            durable = good[-1].durable if good else self.durable
+            found = _decode_line(line, self.lines + len(good), durable)
+            if isinstance(found, _Bad):
+                self.damage = self._describe(found, self.lines + len(good))
+                break
+            good.append(found)
+            self.length += len(line) + 1
+        if self.length > len(self._content):
+            self.length -= 1
+            self.open_end = True
+        return good
 
-    def _one_by_one(self, chunk: bytes) -> Iterator[Envelope]:
-        for line in chunk.split(b"\n")[: chunk.count(b"\n") + (not chunk.endswith(b"\n"))]:
-            ended = self.length + len(line) < len(self._content)
-            found = _decode_line(line, self.lines, self.durable)
-            if isinstance(found, str):
-                self.damage = self._describe(line, found)
-                return
-            yield found
-            self.lines += 1
-            self.durable = found.durable
-            self.length += len(line) + ended
-            self.open_end = not ended
-
-    def _describe(self, line: bytes, what: str) -> Damage:
+    def _describe(self, bad: _Bad, seq: int) -> Damage:
         later = _WRITTEN.findall(self._content, self.length)
         return Damage(
-            seq=self.lines,
+            seq=seq,
             offset=self.length,
-            what=what,
-            covered=any(int(durable) >= self.lines for durable in later),
-            edited=_looks_edited(line),
+            what=bad.what,
+            covered=any(int(durable) >= seq for durable in later),
+            edited=bad.edited,
         )
+
+
+class _Bad(msgspec.Struct, frozen=True):
+    what: str
+    edited: bool = False
 
 
 def _decode_chunk(chunk: bytes, first: int, durable: int) -> list[Envelope] | None:
@@ -110,44 +118,31 @@ def _decode_chunk(chunk: bytes, first: int, durable: int) -> list[Envelope] | No
         return None
     if not chunk.startswith(b'{"seq":'):
         return None
-    for seq, envelope in enumerate(good, first):
+    seq = first
+    for envelope in good:
         if envelope.seq != seq or not durable <= envelope.durable < seq:
             return None
         durable = envelope.durable
+        seq += 1
     return good
 
 
-def _decode_line(line: bytes, seq: int, durable: int) -> Envelope | str:
+def _decode_line(line: bytes, seq: int, durable: int) -> Envelope | _Bad:
     """Decode one line, or say what is wrong with it."""
-    if not (line.startswith(b"{") and line.endswith(b"}")):
-        return "it is not one JSON object"
+    bare = line.removeprefix(b"\xef\xbb\xbf").strip(b" \t\r")
     try:
-        line.decode()
-        envelope = _decoder.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        return str(error)
-    if envelope.seq != seq:
-        return f"its seq is {envelope.seq}"
-    if not durable <= envelope.durable < seq:
-        return f"its durable is {envelope.durable}, after {durable}"
-    return envelope
-
-
-def _looks_edited(line: bytes) -> bool:
-    """Say whether a damaged line was made by a program, not by a crash.
-
-    A crash leaves halves, holes and lines in a wrong place; it adds no byte order mark or CR and
-    turns no member of a line into another.
-    """
-    bare = line.removeprefix(b"\xef\xbb\xbf").removesuffix(b"\r")
-    try:
-        value = msgspec.json.decode(bare)
+        bare.decode()
+        msgspec.json.decode(bare)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return False
-    if bare != line or not isinstance(value, dict):
-        return True
+        return _Bad("it is not one JSON object")
+    if bare != line:
+        return _Bad("there is a byte order mark, a CR or a blank around it", edited=True)
     try:
-        _decoder.decode(bare)
-    except msgspec.ValidationError:
-        return True
-    return False
+        envelope = _decoder.decode(line)
+    except msgspec.DecodeError as error:
+        return _Bad(f"it is not a line of a log: {error}", edited=True)
+    if envelope.seq != seq:
+        return _Bad(f"its seq is {envelope.seq}")
+    if not durable <= envelope.durable < seq:
+        return _Bad(f"its durable is {envelope.durable} after {durable}", edited=True)
+    return envelope

@@ -45,14 +45,21 @@ class SessionLog:
     """
 
     def __init__(
-        self, opened: Opened, *, signer: Signer, clock: Now, files: FileIO, disk: ThreadPoolExecutor
+        self,
+        opened: Opened,
+        notebook: Path,
+        *,
+        signer: Signer,
+        clock: Now,
+        files: FileIO,
+        disk: ThreadPoolExecutor,
     ) -> None:
         self.state = opened.state
         self.home = opened.home
         self.recovered = opened.recovered
+        self._notebook = notebook
         self._signer = signer
         self._clock = clock
-        self._files = files
         self._committing = False
         self._closed = False
         self._writer = Writer(
@@ -63,7 +70,7 @@ class SessionLog:
             waiting=[pending(event, clock.now(), prelude=True) for event in opened.prelude],
             signer=signer,
             disk=disk,
-            identity=lambda: (self.state.session_id, Path(self.state.place.path)),
+            identity=lambda: (self.state.session_id, self._notebook),
             settled=self._settled,
         )
 
@@ -87,7 +94,7 @@ class SessionLog:
             opening.add_done_callback(_let_go)
             disk.shutdown(wait=False)
             raise
-        return cls(opened, signer=signer, clock=clock, files=files, disk=disk)
+        return cls(opened, notebook, signer=signer, clock=clock, files=files, disk=disk)
 
     @property
     def path(self) -> Path:
@@ -159,6 +166,7 @@ class SessionLog:
         if log_path(notebook) == self.path:
             return
         await self._writer.move(notebook)
+        self._notebook = notebook
         self.state.place = place_of(notebook, self.state.place.inode)
         if self._writer.file is not None:
             self.stage(events.SessionMoved(place=self.state.place))
@@ -220,14 +228,15 @@ class SessionLog:
         await self._writer.close()
 
     def _begin(self, time_zone: str | None) -> None:
-        """If this is the event that creates the log, its request's zone becomes the session's."""
-        first = self._writer.waiting[0] if self._writer.waiting else None
-        if first is None or self._writer.has_work:
+        """Before the first event: what goes in front of it is as old as it. If it creates the
+        log, the zone of its request becomes the session's."""
+        if self._writer.has_work or not self._writer.waiting:
             return
-        if isinstance(first.event, events.SessionCreated):
-            created = msgspec.structs.replace(first.event, time_zone=time_zone)
+        now, prelude = self._clock.now(), [entry.event for entry in self._writer.waiting]
+        if isinstance(prelude[0], events.SessionCreated):
+            prelude[0] = msgspec.structs.replace(prelude[0], time_zone=time_zone)
             self.state.time_zone = time_zone
-            self._writer.waiting[0] = pending(created, first.at, prelude=True)
+        self._writer.waiting = [pending(event, now, prelude=True) for event in prelude]
 
     def _settled(self, written: Sequence[Pending], withdrawn: Sequence[Pending]) -> None:
         for entry in written:

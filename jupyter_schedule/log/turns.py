@@ -123,6 +123,8 @@ def conversation(lines: Iterable[Said], *, last: int | None = None) -> Conversat
                 result.forgotten = turns[-1].turn
             case "session/forked" if turns:
                 result.inherited = turns[-1].turn
+                if turns[-1].outcome is None:
+                    turns.pop()  # a fork inherits closed turns only
             case name if turns and name.startswith(("message/", "tool/", "output/")):
                 turns[-1].lines.append(line)
             case _:
@@ -138,10 +140,11 @@ def closed_prefix(content: bytes) -> tuple[bytes, int]:
     for envelope in Scan(content):
         if envelope.seq == 0 or envelope.type == "turn/end":
             lines = envelope.seq + 1
+    whole = content if content.endswith(b"\n") else content + b"\n"
     end = 0
     for _ in range(lines):
-        end = content.index(b"\n", end) + 1
-    return content[:end], lines
+        end = whole.index(b"\n", end) + 1
+    return whole[:end], lines
 
 
 def _start(line: Said) -> Turn:

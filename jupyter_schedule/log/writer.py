@@ -137,8 +137,15 @@ class Writer:
         if self._linger is not None:
             self._linger.cancel()
         if self.file is not None:
-            await self.on_disk(self.file.close)
+            await self.on_disk(self._let_go, self.file)
         self._disk.shutdown(wait=False)
+
+    def _let_go(self, file: LogFile) -> None:
+        """Close the file, in the log's thread; one that was made and never written goes."""
+        if file.fresh and file.is_at(self.path):
+            self._files.unlink(self.path)
+            attic.drop_folder(self._files, self.path.parent)
+        file.close()
 
     def _ask(self) -> asyncio.Future[None]:
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -156,14 +163,13 @@ class Writer:
             while self._waiters:
                 async with self._busy:
                     waiters, self._waiters = self._waiters, []
-                    await self._write_waiting()
-                for waiter in waiters:
-                    if waiter.done():
-                        continue
-                    if self.trouble is None:
-                        waiter.set_result(None)
-                    else:
-                        waiter.set_exception(self.trouble)
+                    try:
+                        await self._write_waiting()
+                    except BaseException:
+                        self.trouble = PersistenceUncertain(f"Writing {self.path} broke off.")
+                        raise
+                    finally:
+                        _tell(waiters, self.trouble)
         finally:
             self._task = None
 
@@ -187,7 +193,7 @@ class Writer:
             del self.waiting[: len(batch)]
         else:
             withdrawn = [entry for entry in batch if entry.commit]
-            self.waiting = [entry for entry in self.waiting if entry not in withdrawn]
+            self.waiting = [entry for entry in self.waiting if not entry.commit]
             batch = []
         self._settled(batch, withdrawn)
 
@@ -197,12 +203,23 @@ class Writer:
         if batch and self.file is None:
             self.file = LogFile.create(self._files, self.path)
         if self.file is None:
-            return
-        if batch:
+            if attic.is_file(self._files, self.path):
+                raise LogReplaced(f"Another program has made the log {self.path}.")
+        elif batch:
             place = place_of(notebook, self.file.inode)
             self.file.append(write_batch(batch, self.lines, session_id, place, self._signer))
         else:
             self.file.check()
+
+
+def _tell(waiters: list[asyncio.Future[None]], trouble: PersistenceUncertain | None) -> None:
+    for waiter in waiters:
+        if waiter.done():
+            continue  # nobody waits any more
+        if trouble is None:
+            waiter.set_result(None)
+        else:
+            waiter.set_exception(trouble)
 
 
 def _seen(waiter: asyncio.Future[None]) -> None:
