@@ -39,10 +39,7 @@ class Calls:
             case "refuse":
                 raise ScheduleNotFound("No reminder 'schedule-9' is active.", id="schedule-9")
             case "break":
-                try:
-                    {}[body["prompt"]]
-                except KeyError as error:
-                    raise RuntimeError(body["prompt"]) from error
+                raise RuntimeError(body["prompt"]) from KeyError(body["prompt"])
             case _:
                 return {"you_are": kernel_id}
 

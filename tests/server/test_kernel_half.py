@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from nbformat.reader import NotJSONError
 
 from tests.harness.kernel import NotebookSession
 from tests.harness.notebook import read_cells, write_notebook
@@ -55,12 +56,19 @@ class Notebook:
         step: dict[str, Any] = json.loads(self.run(code).text)
         return list(step["messages"])
 
+    def cells(self) -> list[dict[str, Any]]:
+        """The follow-up cells in the file; none while the file is being written."""
+        try:
+            cells = read_cells(self.file)
+        except NotJSONError:
+            return []
+        return [cell for cell in cells if "jupyter_schedule" in cell["metadata"]]
+
     def delivered(self, count: int = 1) -> list[dict[str, Any]]:
         """The follow-up cells, once that many have come and the last has run."""
 
         def found() -> list[dict[str, Any]]:
-            cells = [c for c in read_cells(self.file) if "jupyter_schedule" in c["metadata"]]
-            done = [c for c in cells if c["execution_count"] is not None and c["outputs"]]
+            done = [c for c in self.cells() if c["execution_count"] is not None and c["outputs"]]
             return done if len(done) >= count else []
 
         return until(found, timeout=20 + count, what=f"{count} follow-ups")

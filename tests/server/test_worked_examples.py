@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import shutil
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -14,33 +13,12 @@ from tests.harness.kernel import NotebookSession
 from tests.harness.notebook import write_notebook
 from tests.harness.server import Server
 from tests.harness.traces import followup_cells, log_data, log_file, log_lines, outcomes
+from tests.harness.tools import LOAD, create, listed
 from tests.harness.wait import always, until
 from tests.server.conftest import MovableServer
 
-LOAD = "%load_ext jupyter_schedule"
 StartMovable = Callable[..., MovableServer]
 OpenSession = Callable[..., NotebookSession]
-
-
-def create(session: NotebookSession, **arguments: Any) -> dict[str, Any]:
-    """Call the tool in the kernel, as any agent framework would."""
-    result = session.execute(
-        "import json; from jupyter_schedule.kernel import schedule_create\n"
-        f"print(json.dumps(schedule_create(**json.loads({json.dumps(json.dumps(arguments))}))))"
-    )
-    assert result.error is None
-    answer: dict[str, Any] = json.loads(result.text)
-    return answer
-
-
-def listed(session: NotebookSession) -> list[dict[str, Any]]:
-    """What `schedule_list` answers in the kernel."""
-    result = session.execute(
-        "import json; from jupyter_schedule.kernel import schedule_list\n"
-        "print(json.dumps(schedule_list()))"
-    )
-    reminders: list[dict[str, Any]] = json.loads(result.text)["reminders"]
-    return reminders
 
 
 def instant(text: str) -> datetime:
