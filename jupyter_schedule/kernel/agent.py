@@ -20,6 +20,7 @@ from jupyter_schedule.kernel.recorder import Recorder
 from jupyter_schedule.kernel.replay import show_refusal
 from jupyter_schedule.kernel.request import Request, current_request
 from jupyter_schedule.kernel.stdin import nobody_to_ask
+from jupyter_schedule.kernel.storable import storable
 from jupyter_schedule.kernel.turn import OpenTurn, Outcome
 
 TURN_INSIDE_TURN = (
@@ -186,7 +187,7 @@ class Agent:
 
     async def _call(self, call: ToolCall) -> None:
         await self._turn.tool_call(call)
-        result = await self._result_of(call)
+        result = storable(await self._result_of(call))
         say(tool_line(call.name, result))
         await self._turn.outputs(self._recorder.taken())
         await self._turn.tool_result(call, result)

@@ -10,6 +10,7 @@ from uuid import uuid4
 from IPython.core.getipython import get_ipython
 
 from jupyter_schedule.kernel.errors import refusal
+from jupyter_schedule.kernel.storable import storable_text
 
 REDRAW_SECONDS = 0.1
 """Streamed text is drawn at most this often; each drawing sends the whole text again."""
@@ -64,7 +65,8 @@ class StreamedText:
 
     def feed(self, piece: str) -> None:
         """Add a piece, and draw if it is time."""
-        encoded = piece.encode("utf-8", "replace")
+        piece = storable_text(piece)
+        encoded = piece.encode()
         if len(encoded) > self._left:
             self.is_full = True
             piece = encoded[: self._left].decode("utf-8", "ignore")

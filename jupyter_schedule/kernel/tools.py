@@ -52,7 +52,7 @@ def schedule_list(**_ignored: object) -> Answer:
     return call_tool("schedule_list", {})
 
 
-def schedule_delete(id: str = "", **_ignored: object) -> Answer:  # noqa: A002 - the tool's name for it
+def schedule_delete(id: str = "", **_ignored: object) -> Answer:
     """Delete a reminder; ``deleted`` says whether there was one."""
     return call_tool("schedule_delete", {"id": id})
 
@@ -76,7 +76,7 @@ async def aschedule_list(**_ignored: object) -> Answer:
     return await acall_tool("schedule_list", {})
 
 
-async def aschedule_delete(id: str = "", **_ignored: object) -> Answer:  # noqa: A002 - as above
+async def aschedule_delete(id: str = "", **_ignored: object) -> Answer:
     """:func:`schedule_delete` without blocking the event loop."""
     return await acall_tool("schedule_delete", {"id": id})
 

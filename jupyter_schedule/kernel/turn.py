@@ -9,6 +9,7 @@ from jupyter_schedule.kernel.conversation import Conversation, encode_calls
 from jupyter_schedule.kernel.errors import Answer, KernelError, SessionNotLive, refusal
 from jupyter_schedule.kernel.models import Message, ToolCall, ToolResult
 from jupyter_schedule.kernel.offload import offload
+from jupyter_schedule.kernel.storable import storable
 
 if TYPE_CHECKING:
     from jupyter_schedule.kernel.bridge import Bridge
@@ -32,6 +33,7 @@ class OpenTurn:
     async def assistant(self, text: str, calls: tuple[ToolCall, ...]) -> None:
         """A model step is complete."""
         if text or calls:
+            calls = tuple(ToolCall(c.id, c.name, storable(c.arguments)) for c in calls)
             data = {"text": text, "tool_calls": encode_calls(calls)}
             await self._write("message/assistant", data)
             self._conversation.add(Message(role="assistant", text=text, tool_calls=calls))
@@ -49,7 +51,7 @@ class OpenTurn:
 
     async def tool_call(self, call: ToolCall) -> None:
         """A tool is about to run."""
-        await self._write("tool/call", encode_calls([call])[0])
+        await self._write("tool/call", storable(encode_calls([call])[0]))
 
     async def tool_result(self, call: ToolCall, result: Any) -> None:
         """A tool has answered."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from jupyter_client.manager import KernelManager
 
 from tests.harness.kernel import NotebookSession
+from tests.harness.server import Server
 from tests.kernel.stub import StubServer
 
 
@@ -19,7 +20,8 @@ class StubbedKernel(NotebookSession):
     def __init__(self, stub: StubServer, *, env: Mapping[str, str] | None = None) -> None:
         self.stub = stub
         self.runtime_dir = stub.folder
-        self.server = self  # type: ignore[assignment] - where the connection file is looked for
+        # The harness looks for the connection file where its server says.
+        self.server = cast("Server", self)
         self.kernel_id = stub.kernel_id
         self._runs = {}
         self._manager = KernelManager(connection_file=str(stub.connection_file))

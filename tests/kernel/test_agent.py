@@ -379,7 +379,11 @@ async def test_nothing_waits_between_turns(stub: StubServer, attachment: Attachm
     assert asyncio.all_tasks() == {asyncio.current_task()}
 
 
-@pytest.mark.parametrize("ask", [lambda: input("name? "), lambda: getpass.getpass()])
+def getpass_now() -> str:
+    return getpass.getpass()
+
+
+@pytest.mark.parametrize("ask", [lambda: input("name? "), getpass_now])
 async def test_in_a_follow_up_nobody_can_be_asked(
     stub: StubServer, attachment: Attachment, ask: Any
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from IPython.core.inputtransformer2 import TransformerManager
@@ -14,9 +15,16 @@ from jupyter_schedule.kernel.cell import transform
 HOSTILE = json.loads((Path(__file__).parent / "hostile_prompts.json").read_text())
 
 
+def fresh() -> TransformerManager:
+    """IPython's own, which has no annotations."""
+    make: Any = TransformerManager
+    manager: TransformerManager = make()
+    return manager
+
+
 @pytest.fixture
 def transformer() -> TransformerManager:
-    manager = TransformerManager()
+    manager = fresh()
     manager.cleanup_transforms.insert(0, transform)
     return manager
 
@@ -48,7 +56,7 @@ def test_an_agent_cell_is_one_await(transformer: TransformerManager, cell: str) 
 
 @pytest.mark.parametrize("cell", ["%%agents\nhi", "x = 1\n%%agent\nhi", "'%%agent'", "%%time\n1"])
 def test_other_cells_stay_ipythons(transformer: TransformerManager, cell: str) -> None:
-    assert transformer.transform_cell(cell) == TransformerManager().transform_cell(cell)
+    assert transformer.transform_cell(cell) == fresh().transform_cell(cell)
 
 
 def test_help_on_the_magic_stays_help(transformer: TransformerManager) -> None:

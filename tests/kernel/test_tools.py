@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
@@ -16,9 +15,8 @@ from tests.kernel.stub import StubServer
 
 
 @pytest.fixture(autouse=True)
-def _current(attachment: Attachment, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _current(attachment: Attachment, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(attachment_module, "_current", [attachment])
-    yield
 
 
 async def call(function: Any, *args: Any, **kwargs: Any) -> Any:
@@ -83,4 +81,4 @@ async def test_a_server_that_is_gone_is_a_value_too(stub: StubServer, create: An
 def test_the_package_offers_its_names_without_loading_them() -> None:
     assert set(kernel.__all__) <= set(dir(kernel))
     with pytest.raises(AttributeError, match="no attribute 'schedule_cancel'"):
-        _ = kernel.schedule_cancel  # type: ignore[attr-defined]
+        _ = kernel.schedule_cancel
