@@ -92,6 +92,12 @@ class UnixConnection(http.client.HTTPConnection):
         self.sock.connect(self.path)
 
 
+def connect(where: dict[str, Any]) -> http.client.HTTPConnection:
+    if where["socket"] is not None:
+        return UnixConnection(where["socket"])
+    return http.client.HTTPConnection(where["host"], where["port"], timeout=20)
+
+
 async def post(
     where: dict[str, Any],
     body: object,
@@ -106,7 +112,7 @@ async def post(
     header = authorization or f"Bearer {secret or where['secret']}"
 
     def call() -> tuple[int, dict[str, Any]]:
-        connection = UnixConnection(where["socket"])
+        connection = connect(where)
         try:
             connection.request(method, path, data, {"Authorization": header})
             answer = connection.getresponse()
@@ -379,6 +385,24 @@ async def test_stopping_gives_up_calls_and_leaves_no_file_and_no_task(
     assert asyncio.all_tasks() <= before
     with pytest.raises(RuntimeError):
         bridge.address  # noqa: B018
+
+
+async def test_where_there_are_no_unix_sockets_it_listens_on_the_loopback_interface(
+    calls: Calls, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jupyter_schedule.server.bridge.address.UNIX_SOCKETS", False)
+    bridge, next_one = KernelSocket(calls, folder), KernelSocket(calls, folder)
+    await bridge.start()
+    where = publish(bridge, folder, "k1")
+    assert where["socket"] is None
+    assert where["host"] == "127.0.0.1"
+    assert await post(where, {}) == (200, {"you_are": "k1"})
+    assert (await post(where, {}, secret="wrong"))[0] == 401
+    await next_one.start()
+    assert (folder / "schedule-k1.json").exists(), "its server lives"
+    await next_one.stop()
+    await bridge.stop()
+    assert list(folder.glob("schedule-*")) == []
 
 
 async def test_two_servers_share_a_runtime_folder(calls: Calls, folder: Path) -> None:

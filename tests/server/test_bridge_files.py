@@ -228,7 +228,7 @@ async def test_a_secret_file_that_cannot_be_written_harms_no_other_kernel(
 
 
 PROGRAM = """
-import asyncio, os, signal, sys
+import asyncio, atexit, os, signal, sys
 from pathlib import Path
 from jupyter_schedule.server.bridge import KernelSocket
 
@@ -241,7 +241,8 @@ async def main(folder):
     (folder / "kernel-k1.json").touch()
     bridge.publish("k1", folder / "kernel-k1.json")
     if os.fork() == 0:
-        sys.exit(0)
+        atexit._run_exitfuncs()
+        os._exit(0)
     os.wait()
     (folder / "ready").touch()
     await asyncio.sleep(60)
@@ -261,14 +262,17 @@ asyncio.run(main(Path(sys.argv[1])))
 async def test_a_server_that_is_ended_by_a_signal_leaves_nothing_for_long(
     folder: Path, end: signal.Signals, left: bool
 ) -> None:
-    process = subprocess.Popen([sys.executable, "-c", PROGRAM, str(folder)], stderr=subprocess.PIPE)
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, str(folder)], stderr=subprocess.DEVNULL
+    )
     try:
         until((folder / "ready").exists, timeout=30)
         assert (folder / "schedule-k1.json").exists(), "a fork that ended took it away"
         process.send_signal(end)
-        process.communicate(timeout=20)
+        process.wait(timeout=20)
     finally:
         process.kill()
+        process.wait()
     assert bool(list(folder.glob("schedule-*"))) == left
     await sweep(folder)
     assert list(folder.glob("schedule-*")) == []

@@ -19,6 +19,7 @@ from pathlib import Path
 from tornado.netutil import bind_sockets, bind_unix_socket
 
 PREFIX = "schedule-"
+UNIX_SOCKETS = sys.platform != "win32"
 _NAME = "kernels.sock"
 _LONGEST = 100
 """Bytes of a socket's path that every system takes; Linux allows 107, macOS 103."""
@@ -45,7 +46,7 @@ class Address:
 
 def listen(runtime_dir: Path) -> tuple[Address, list[socket.socket]]:
     """Open a listening socket; raises OSError when no private place for it can be found."""
-    if sys.platform == "win32":
+    if not UNIX_SOCKETS:
         sockets = bind_sockets(0, "127.0.0.1")
         host, port = sockets[0].getsockname()[:2]
         return Address(host=host, port=port), sockets
@@ -72,7 +73,7 @@ def remove(address: Address) -> None:
 
 def sweep_folders(runtime_dir: Path) -> None:
     """Remove our user's socket folders that nobody listens in any more. Follows no link."""
-    if sys.platform == "win32":
+    if not UNIX_SOCKETS:
         return
     for place in _places(runtime_dir):
         with suppress(OSError):

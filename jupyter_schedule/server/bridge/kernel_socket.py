@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import logging
 import os
 import secrets
 from pathlib import Path
@@ -15,6 +16,7 @@ from jupyter_schedule.server.bridge import secret_file
 from jupyter_schedule.server.bridge.address import Address
 from jupyter_schedule.server.bridge.listener import Answer, Handler, application, digest
 
+_LOG = logging.getLogger(__name__)
 BODY_LIMIT = 4 * 1024 * 1024
 """Bytes of one request."""
 _DRAINED = 8
@@ -64,18 +66,25 @@ class KernelSocket:
         atexit.register(self._remove_files)
 
     def publish(self, kernel_id: str, connection_file: str | Path) -> None:
-        """Write the kernel's secret file; a restarted kernel gets a new secret."""
+        """Write the kernel's secret file; a restarted kernel gets a new secret.
+
+        Where that fails the kernel cannot attach, and the log says why; nothing else is harmed.
+        """
         self._forget(kernel_id)
         connection = Path(connection_file)
         path = secret_file.secret_file(kernel_id, connection)
         secret = secrets.token_urlsafe(32)
-        secret_file.write(
-            path,
-            kernel_id=kernel_id,
-            address=self.address,
-            secret=secret,
-            connection=connection.name,
-        )
+        try:
+            secret_file.write(
+                path,
+                kernel_id=kernel_id,
+                address=self.address,
+                secret=secret,
+                connection=connection.name,
+            )
+        except OSError as error:
+            _LOG.error("No secret file for kernel %s: %s", kernel_id, error)
+            return
         self._kernels[digest(secret)] = kernel_id
         self._files[kernel_id] = path
 

@@ -10,6 +10,7 @@ import os
 import secrets
 import socket
 import stat
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,8 @@ from jupyter_schedule.server.bridge.address import PREFIX, Address
 
 PROTOCOL = 1
 _LONGEST = 64 * 1024
+_UNFINISHED = 60.0
+"""Seconds after which a file that was to be renamed never will be."""
 
 
 def secret_file(kernel_id: str, connection_file: Path) -> Path:
@@ -58,15 +61,19 @@ def remove(path: Path) -> None:
 
 
 def sweep(folder: Path) -> None:
-    """Remove the secret files in `folder` whose server or kernel is gone, and half-written ones.
+    """Remove the secret files in `folder` whose server or kernel is gone, and unfinished ones.
 
-    Only files of our user that this machine wrote; follows no link.
+    Only regular files of our user that this machine wrote; follows no link.
     """
-    for path in [*folder.glob(f"{PREFIX}*.json"), *folder.glob(f".{PREFIX}*.json-*")]:
+    for path in folder.glob(f"{PREFIX}*.json"):
         # Whatever goes wrong with one stale file, ours can be written all the same.
         with suppress(OSError):
             content = _read(path)
             if content is not None and _is_stale(path, content):
+                path.unlink()
+    for path in folder.glob(f".{PREFIX}*.json-*"):
+        with suppress(OSError):
+            if _read(path) is not None and time.time() - path.lstat().st_mtime > _UNFINISHED:
                 path.unlink()
 
 
