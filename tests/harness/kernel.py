@@ -105,6 +105,10 @@ class NotebookSession:
     def restart(self, timeout: float = 60) -> None:
         """Restart the kernel; requests under way are forgotten."""
         self.server.api("POST", f"/api/kernels/{self.kernel_id}/restart")
+        self.reconnect(timeout)
+
+    def reconnect(self, timeout: float = 60) -> None:
+        """Speak to the kernel's new process once it answers; requests under way are forgotten."""
         self._runs.clear()
         self._close_client()
         self.client = self._connected(timeout)

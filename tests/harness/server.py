@@ -156,6 +156,16 @@ class Server:
         if kernels:
             kill(pids)
 
+    def wait_killed(self, timeout: float = 30) -> None:
+        """Wait for the end of a server that a fail point kills; its kernels go as with `kill`."""
+        process = self._taken_process()
+        try:
+            process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            self._process = process
+            raise AssertionError(f"no fail point killed the server within {timeout} s") from None
+        kill(self.kernel_pids())
+
     def close(self) -> None:
         """Whatever still runs ends; the folders go unless the caller brought them."""
         if self._process is not None:
