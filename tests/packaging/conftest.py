@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,11 @@ import pytest
 from .environment import Environment
 
 ROOT = Path(__file__).parents[2]
+
+# Installs are isolated, as people's are; where we build for ourselves one environment has them.
+BUILD_REQUIREMENTS = tomllib.loads((ROOT / "pyproject.toml").read_text())["build-system"][
+    "requires"
+]
 
 # What a fresh clone does not have.
 NOT_IN_A_CLONE = shutil.ignore_patterns(
@@ -47,8 +53,8 @@ def distributions(packaging_folder: Path, checkout: Path, from_checkout: Environ
     """The folder of an sdist and of a wheel built from that sdist, made without Node."""
     # from_checkout is asked for so that the front end is built from nothing once, and by pip.
     folder = packaging_folder / "dist"
-    from_checkout.pip_install("build")
-    from_checkout.run("python", "-m", "build", "--outdir", str(folder), str(checkout))
+    from_checkout.pip_install("build", *BUILD_REQUIREMENTS)
+    from_checkout.run("python", "-m", "build", "--no-isolation", "-o", str(folder), str(checkout))
     return folder
 
 
@@ -79,6 +85,15 @@ def from_wheel(packaging_folder: Path, wheel: Path) -> Environment:
     """An environment with only the wheel and what it depends on."""
     environment = Environment(packaging_folder / "from-wheel")
     environment.pip_install(str(wheel))
+    return environment
+
+
+@pytest.fixture(scope="session")
+def editable(packaging_folder: Path, checkout: Path, distributions: Path) -> Environment:
+    """An editable install of the checkout, after its front end was built."""
+    environment = Environment(packaging_folder / "editable")
+    environment.pip_install("editables", *BUILD_REQUIREMENTS)
+    environment.pip_install("--no-deps", "--no-build-isolation", "--editable", str(checkout))
     return environment
 
 

@@ -57,13 +57,15 @@ def test_jupyterlab_lists_the_front_end_as_enabled(from_checkout: Environment) -
     assert "not compatible" not in listed
 
 
-def test_an_editable_install_works(from_sdist: Environment, checkout: Path) -> None:
-    from_sdist.pip_install("--no-deps", "--editable", str(checkout))
-    where = from_sdist.run(
+def test_an_editable_install_follows_the_sources_and_is_switched_on(
+    editable: Environment, checkout: Path
+) -> None:
+    where = editable.run(
         "python", "-c", "import jupyter_schedule; print(jupyter_schedule.__file__)"
     )
     assert Path(where.strip()) == checkout / "jupyter_schedule" / "__init__.py"
-    assert "jupyter_schedule enabled" in from_sdist.run("jupyter", "server", "extension", "list")
+    assert (editable.folder / CONFIG).exists()
+    assert (editable.folder / LABEXTENSION / "package.json").exists()
 
 
 def test_the_wheel_carries_the_bundle_and_no_sources_of_it(wheel: Path) -> None:
