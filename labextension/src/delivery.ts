@@ -66,6 +66,7 @@ export class Delivery {
       case 'welcome':
       case 'live':
       case 'changed':
+      case 'cold':
         break;
     }
   }

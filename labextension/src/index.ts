@@ -12,6 +12,7 @@ import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import manifest from '../package.json';
 import { Delivery } from './delivery';
 import { Live } from './live';
+import { people } from './people';
 import { Presence } from './presence';
 import { Requests } from './requests';
 import { FollowupRunner } from './run';
@@ -111,7 +112,8 @@ const plugins: JupyterFrontEndPlugin<unknown>[] = [
   tab,
   requests,
   zone,
-  delivery
+  delivery,
+  ...people
 ];
 
 export default plugins;

@@ -75,11 +75,31 @@ export class Presence implements IDisposable {
   /** The notebook of this path, whatever kernel it has. */
   findByPath(path: string): NotebookPanel | null {
     const isIt = (panel: NotebookPanel) =>
-      this._holds(panel) && panel.context.localPath === path;
+      this.holds(panel) && panel.context.localPath === path;
     const { currentWidget } = this._tracker;
     return currentWidget !== null && isIt(currentWidget)
       ? currentWidget
       : (this._tracker.find(isIt) ?? null);
+  }
+
+  /** Whether a notebook is loaded and a file of this server. */
+  holds(panel: NotebookPanel): boolean {
+    return (
+      !panel.isDisposed &&
+      panel.context.isReady &&
+      DRIVES.has(this._contents.driveName(panel.context.path))
+    );
+  }
+
+  /** The paths of all notebooks that this tab holds. */
+  paths(): string[] {
+    const paths = new Set<string>();
+    this._tracker.forEach(panel => {
+      if (this.holds(panel)) {
+        paths.add(panel.context.localPath);
+      }
+    });
+    return [...paths];
   }
 
   dispose(): void {
@@ -90,14 +110,6 @@ export class Presence implements IDisposable {
     window.removeEventListener('pointerdown', this._onInput, true);
     window.removeEventListener('keydown', this._onInput, true);
     Signal.clearData(this);
-  }
-
-  private _holds(panel: NotebookPanel): boolean {
-    return (
-      !panel.isDisposed &&
-      panel.context.isReady &&
-      DRIVES.has(this._contents.driveName(panel.context.path))
-    );
   }
 
   private _onAdded(_: INotebookTracker, panel: NotebookPanel): void {
@@ -142,7 +154,7 @@ export class Presence implements IDisposable {
 
   private _onActivity(): void {
     const panel = this._tracker.currentWidget;
-    if (panel !== null && this._holds(panel) && document.hasFocus()) {
+    if (panel !== null && this.holds(panel) && document.hasFocus()) {
       this._socket.send({ type: 'focus', path: panel.context.localPath });
     }
   }
@@ -166,7 +178,7 @@ export class Presence implements IDisposable {
     }
     const notebooks = new Map<string, IHeldNotebook>();
     this._tracker.forEach(panel => {
-      if (!this._holds(panel)) {
+      if (!this.holds(panel)) {
         return;
       }
       if (!this._seen.has(panel.context) && !panel.context.model.dirty) {

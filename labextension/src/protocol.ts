@@ -77,7 +77,13 @@ export type ServerMessage =
   | IGrant
   | { readonly type: 'revoke'; readonly lease: number }
   | IPlace
-  | { readonly type: 'changed'; readonly path: string };
+  | { readonly type: 'changed'; readonly path: string }
+  | {
+      readonly type: 'cold';
+      readonly path: string;
+      /** How many reminders wait for the session to be attached again. */
+      readonly waiting: number;
+    };
 
 export type TabMessage =
   | {
@@ -136,7 +142,8 @@ const KINDS: ReadonlySet<string> = new Set<ServerMessage['type']>([
   'grant',
   'revoke',
   'place',
-  'changed'
+  'changed',
+  'cold'
 ]);
 
 /** Decode one message; null for a type that a newer server may add. */

@@ -1,7 +1,9 @@
 import { Token } from '@lumino/coreutils';
 
+import type { Preferences } from './preferences';
 import type { Presence } from './presence';
 import type { Requests } from './requests';
+import type { Schedules } from './schedules';
 import type { TabSocket } from './socket';
 import type { ILiveNotebooks } from './zone';
 
@@ -21,4 +23,18 @@ export type IRequests = Requests;
 export const IRequests = new Token<IRequests>(
   'jupyter-schedule:IRequests',
   "Adds to the metadata of notebooks' execute requests."
+);
+
+export type ISchedules = Schedules;
+
+export const ISchedules = new Token<ISchedules>(
+  'jupyter-schedule:ISchedules',
+  'What waits in the open notebooks, and what a person can do about it.'
+);
+
+export type IPreferences = Preferences;
+
+export const IPreferences = new Token<IPreferences>(
+  'jupyter-schedule:IPreferences',
+  'What a person has switched off.'
 );

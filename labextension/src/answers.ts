@@ -1,0 +1,50 @@
+import type { ISharedNotebook } from '@jupyter/ydoc';
+
+import { cellsOf, METADATA_KEY } from './identity';
+import type { ICodeCell } from './protocol';
+import type { IRecord, ITurnView } from './views';
+
+/** A follow-up's turn that is over, and whose cell the notebook does not hold. */
+export interface ILostAnswer {
+  readonly followupId: string;
+  readonly outcome: string;
+  /** The cell as it would stand there, with its recorded answer. */
+  readonly cell: ICodeCell;
+}
+
+/** Find the answers that a notebook has lost, oldest first. */
+export function lostAnswers(
+  turns: readonly ITurnView[],
+  notebook: ISharedNotebook,
+  sessionId: string
+): ILostAnswer[] {
+  return turns.flatMap(({ input, outcome, records }) => {
+    const followupId = input.followup_id;
+    if (input.kind !== 'followup' || !followupId || outcome === null) {
+      return [];
+    }
+    const identity = { session_id: sessionId, followup_id: followupId };
+    if (cellsOf(notebook, identity).length > 0) {
+      return [];
+    }
+    const text = records.find(({ role }) => role === 'user')?.text ?? '';
+    const cell: ICodeCell = {
+      cell_type: 'code',
+      source: `%%agent --followup ${followupId}\n${text}`,
+      metadata: { [METADATA_KEY]: identity },
+      outputs: records.flatMap(asOutput),
+      execution_count: null
+    };
+    return [{ followupId, outcome, cell }];
+  });
+}
+
+function asOutput({ role, text, data }: IRecord): unknown[] {
+  const display = (bundle: Record<string, unknown>) => [
+    { output_type: 'display_data', data: bundle, metadata: {} }
+  ];
+  if (role === 'assistant' && text) {
+    return display({ 'text/markdown': text, 'text/plain': text });
+  }
+  return role === 'output' && data !== undefined ? display(data) : [];
+}
