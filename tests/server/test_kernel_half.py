@@ -61,7 +61,7 @@ class Notebook:
         """The follow-up cells in the file; none while the file is being written."""
         try:
             cells = read_cells(self.file)
-        except NotJSONError:
+        except (NotJSONError, FileNotFoundError):
             return []
         return [cell for cell in cells if "jupyter_schedule" in cell["metadata"]]
 
