@@ -63,7 +63,7 @@ async def reach(name: str) -> None:
             raise OSError(errno.EIO, f"fail point {name}")
         case "hold":
             gate = Path(argument) if argument else folder / f"{name}.reached"
-            while gate.exists():
+            while gate.exists():  # noqa: ASYNC110 - another process removes it
                 await asyncio.sleep(0.02)
         case _:
             raise ValueError(f"the fail point {name} has no action {kind!r}")
@@ -84,7 +84,7 @@ def _once(action: str | None) -> str | None:
     action, _, once = (action or "").partition("@")
     if once:
         try:
-            os.unlink(once)
+            Path(once).unlink()
         except FileNotFoundError:
             return None
     return action or None

@@ -1,3 +1,4 @@
+# ruff: noqa: INP001 - a folder on PYTHONPATH is no package
 """Loaded by every Python that has this folder on its PYTHONPATH: a disk that fails on command.
 
 While the folder that `JUPYTER_SCHEDULE_TEST_DISK` names holds a file `log`, the session logs cannot
@@ -49,5 +50,5 @@ def _failing_pwrite(fd: int, data: bytes, offset: int) -> int:
     return _pwrite(fd, data, offset)
 
 
-os.fsync = _failing_fsync
+os.fsync = _failing_fsync  # type: ignore[assignment]
 os.pwrite = _failing_pwrite  # type: ignore[assignment]
