@@ -31,14 +31,21 @@ _GRANT = "agent/grant"
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Something wrong with a log; `line` counts from 1."""
+    """Something to say of a log; `line` counts from 1.
+
+    What is `harmless` is no reason to worry: attaching deals with it by itself.
+    """
 
     what: str
     line: int | None = None
+    harmless: bool = False
 
 
 def run(path: Path) -> int:
-    """Print what is wrong, one fault a line as ``FILE:LINE: what``; returns 1 for any, else 0."""
+    """Print what there is to say, a line each as ``FILE:LINE: what``.
+
+    Returns 1 for anything that is not harmless, else 0.
+    """
     if is_log(path):
         log, beside = path, notebook_of(path)
     else:
@@ -56,12 +63,13 @@ def run(path: Path) -> int:
     read = replay(content, log, key)
     faults = [*line_faults(content, read), *signature_faults(content, key)]
     faults += place_faults(beside, read, identity)
+    bad = not all(fault.harmless for fault in faults)
+    if not bad:
+        print(f"{plain(str(log))}: {count(read.lines, 'line')}, all good, signed here.")
     for fault in faults:
         line = "" if fault.line is None else f":{fault.line}"
         print(f"{plain(str(log))}{line}: {plain(fault.what)}")
-    if not faults:
-        print(f"{plain(str(log))}: {count(read.lines, 'line')}, all good, signed here.")
-    return int(bool(faults))
+    return int(bad)
 
 
 def line_faults(content: bytes, read: Replay) -> Iterator[Fault]:
@@ -78,7 +86,8 @@ def line_faults(content: bytes, read: Replay) -> Iterator[Fault]:
         yield Fault(_without_place(problem), line if isinstance(line, int) else None)
     elif read.cut is not None:
         yield Fault(
-            f"torn: {read.cut.what}; attaching cuts this off and keeps it beside the log",
+            f"torn: {read.cut.what}; attaching cuts it off with what follows, and keeps it "
+            "beside the log",
             read.cut.seq + 1,
         )
     elif read.lines == 0:
@@ -114,14 +123,20 @@ def place_faults(
     if read.state is None or read.problem is not None:
         return
     if beside is None:
-        yield Fault(f"lies beside no notebook; it was written at {read.state.place.path}")
+        yield Fault(
+            f"lies beside no notebook; it was written at {read.state.place.path}", harmless=True
+        )
         return
     home = residence.home_of(beside, read, identity, SystemFiles())
     match home:
         case residence.Copied():
-            yield Fault(f"a copy of the log of {home.recorded}; attaching makes a fork of it")
+            yield Fault(
+                f"a copy of the log of {home.recorded}; attaching makes a fork of it", harmless=True
+            )
         case residence.Moved():
-            yield Fault(f"moved here from {home.recorded}; attaching records the new place")
+            yield Fault(
+                f"moved here from {home.recorded}; attaching records the new place", harmless=True
+            )
         case residence.Unclear():
             yield Fault(
                 f"was last at {home.recorded}, and nothing tells whether it was moved or copied; "

@@ -13,6 +13,7 @@ from typing import Any, cast
 
 import nbformat
 from jupyter_core.paths import jupyter_path
+from nbformat.reader import NotJSONError
 
 import jupyter_schedule
 from jupyter_schedule._version import __version__
@@ -126,8 +127,12 @@ class _Demonstration:
         return view
 
     def _cells(self) -> list[Cell]:
-        """The notebook's cells as they are on disk."""
-        return cast("list[Cell]", nbformat.read(self._notebook, as_version=4)["cells"])
+        """The notebook's cells as they are on disk; none while the server is writing them."""
+        try:
+            notebook = nbformat.read(self._notebook, as_version=4)
+        except NotJSONError:
+            return []
+        return cast("list[Cell]", notebook["cells"])
 
 
 def _first_line(source: str) -> str:
