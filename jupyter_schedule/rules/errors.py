@@ -1,4 +1,3 @@
-# ruff: noqa: N818 - a name says what is wrong and reads like its code; "Error" would add nothing.
 """The domain errors (contract 2.3): a closed list of codes, each with its exception.
 
 The same code reaches tool results, REST, the command line and the panels. Towards a model an

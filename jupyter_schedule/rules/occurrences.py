@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from jupyter_schedule.rules.errors import CorruptScheduleLog, TimeOutOfRange, shorten
-from jupyter_schedule.rules.integers import MAX_SAFE_INTEGER
+from jupyter_schedule.rules.integers import MAX_SAFE_INTEGER, whole_number
 from jupyter_schedule.rules.records import corrupt
 from jupyter_schedule.rules.times import Reading, clock_instant, format_instant
 
@@ -16,16 +16,17 @@ def latest_occurrence(scheduled_at: datetime, every_seconds: int, now: Reading) 
     Raises `CorruptScheduleLog` where there is none: the target is after `now`, the interval is no
     positive number of seconds that fits, or the clock reads no instant.
     """
-    if every_seconds < 1 or every_seconds * 1000 > MAX_SAFE_INTEGER:
-        raise corrupt(f"every_seconds is {every_seconds}")
+    seconds = whole_number(every_seconds)
+    if seconds is None or seconds < 1 or seconds * 1000 > MAX_SAFE_INTEGER:
+        raise corrupt(f"every_seconds is {shorten(every_seconds)}")
     try:
         accepted_at = clock_instant(now)
     except TimeOutOfRange:
         raise corrupt(f"accepted_at is {shorten(now)}") from None
     if accepted_at < scheduled_at:
         raise too_early(scheduled_at, accepted_at)
-    intervals = intervals_between(scheduled_at, accepted_at, every_seconds)
-    return scheduled_at + timedelta(0, every_seconds * intervals)
+    intervals = intervals_between(scheduled_at, accepted_at, seconds)
+    return scheduled_at + timedelta(0, seconds * intervals)
 
 
 def next_occurrence(scheduled_at: datetime, every_seconds: int, now: Reading) -> datetime | None:

@@ -53,6 +53,11 @@ def prompt_of(arguments: object) -> object:
     return arguments.get("prompt") if isinstance(arguments, Mapping) else None
 
 
+def at_of(arguments: object) -> object:
+    """Return the `at` of a create, if it has one."""
+    return arguments.get("at") if isinstance(arguments, Mapping) else None
+
+
 def names_of(arguments: object) -> list[object]:
     """Return the texts of a call that must be storable: create's prompt, delete's id."""
     return [prompt_of(arguments), arguments.get("id")] if isinstance(arguments, Mapping) else []

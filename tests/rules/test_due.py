@@ -92,13 +92,14 @@ def test_a_batch_takes_in_what_has_become_due_and_newer_occurrences() -> None:
         every("a", "11:05"),
         every("b", "12:05", 3600),
         every("new", "11:02"),
-        every("not", "12:01"),
+        every("now", "12:00"),
+        every("not", "12:00:00.001"),
         once("once", "11:30"),
     )
     again = decide_again(entries, queued, active, NOON)
-    assert shown(again) == [("b", "11:00"), ("new", "11:57"), ("a", "12:00")]
-    assert [entry.carried for entry in again] == [True, False, False]
-    assert changes_of(again, active, NOON) == [Dispatch("new", NOON), Dispatch("a", NOON)]
+    assert shown(again) == [("b", "11:00"), ("new", "11:57"), ("a", "12:00"), ("now", "12:00")]
+    assert [entry.carried for entry in again] == [True, False, False, False]
+    assert changes_of(again, active, NOON) == [Dispatch(name, NOON) for name in ("new", "a", "now")]
 
 
 def test_a_deleted_reminder_is_left_out_and_nothing_left_means_dropped() -> None:
