@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, cast
 
 import nbformat
+from nbformat.reader import NotJSONError
 
 Cell = dict[str, Any]
 
@@ -54,7 +56,16 @@ def _cell(number: int, given: str | Mapping[str, Any], minor: int) -> Cell:
 
 def read_notebook(path: Path) -> dict[str, Any]:
     """The notebook on disk, validated, sources and outputs joined to text, its version kept."""
-    node = nbformat.read(path, as_version=nbformat.NO_CONVERT)
+    deadline = time.monotonic() + 5
+    while True:
+        try:
+            node = nbformat.read(path, as_version=nbformat.NO_CONVERT)
+            break
+        except NotJSONError:
+            # Jupyter writes in place: in the middle of a save the file is empty or cut.
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
     nbformat.validate(node)
     return cast("dict[str, Any]", node)
 
