@@ -82,7 +82,11 @@ class LogFile:
         except FileExistsError:
             raise LogReplaced(f"Another program has made the log {path}.") from None
         log = cls(files, path, fd)
-        log._lock()
+        try:
+            log._lock()
+        except NotWritable:
+            files.unlink(path)  # a lock that somebody else holds is another matter: it is theirs
+            raise
         log.fresh = True
         return log
 

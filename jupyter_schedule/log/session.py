@@ -256,7 +256,7 @@ class SessionLog:
 
     def _usable(self) -> None:
         if isinstance(self.trouble, LogReplaced):
-            raise self.trouble
+            raise LogReplaced(self.trouble.message)
         if self._closed:
             raise RuntimeError(f"the log {self.path} is closed")
 

@@ -219,7 +219,7 @@ def _tell(waiters: list[asyncio.Future[None]], trouble: PersistenceUncertain | N
         if trouble is None:
             waiter.set_result(None)
         else:
-            waiter.set_exception(trouble)
+            waiter.set_exception(type(trouble)(trouble.message))  # each has its own traceback
 
 
 def _seen(waiter: asyncio.Future[None]) -> None:
