@@ -193,7 +193,9 @@ class NotebookStore:
                 self._contents.notary.unsign(_without_marks(content))
             notebook.stamp = _stamp(file)
         except (HTTPError, OSError) as error:
-            raise NotebookFault("notebook_not_writable", _sentence(path, "write", error)) from error
+            raise NotebookFault(
+                "notebook_not_writable", _sentence(path, "written", error)
+            ) from error
 
     def _trusted(self, content: NotebookNode) -> bool:
         """Whether Jupyter knows the signature of what it just read (and marked)."""
@@ -216,6 +218,17 @@ def _stamp(file: Path) -> tuple[int, ...]:
     return status.st_mtime_ns, status.st_size, status.st_ino
 
 
-def _sentence(path: str, verb: str, error: Exception) -> str:
-    why = error.log_message if isinstance(error, HTTPError) else str(error)
-    return f"The notebook {path} cannot be {verb}: {why or type(error).__name__}"
+def _sentence(path: str, done: str, error: Exception) -> str:
+    """Say what failed, without what Jupyter quotes from the file."""
+    match error:
+        case HTTPError(status_code=404) | FileNotFoundError():
+            why = "there is no such file"
+        case HTTPError(status_code=403) | PermissionError():
+            why = "permission denied"
+        case HTTPError(status_code=400) | ValueError():
+            why = "it is no notebook that can be read"
+        case OSError(strerror=str(text)):
+            why = text.lower()
+        case _:
+            why = "the server failed, its log says how"
+    return f"The notebook {path} cannot be {done}: {why}."

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from jupyter_server.services.contents.largefilemanager import (
     LargeFileManager,
 )
 from nbformat import NotebookNode
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 from tornado.web import HTTPError
 from traitlets.config import Config
 
@@ -48,13 +47,17 @@ GRANT = Grant(
 )
 
 
-def followup(source: str = SOURCE, *, id: str = GRANT.cell_id, **other: Any) -> NotebookNode:  # noqa: A002
+def followup(source: str = SOURCE, *, id: str = GRANT.cell_id, **other: Any) -> NotebookNode:
     mark = {**IDENTITY, **other}
-    return new_code_cell(source, id=id, metadata={"jupyter_schedule": mark})
+    cell: NotebookNode = new_code_cell(source, id=id, metadata={"jupyter_schedule": mark})
+    return cell
 
 
 def notebook(*cells: NotebookNode, minor: int = 5) -> NotebookNode:
-    made = new_notebook(cells=list(cells), nbformat_minor=minor)
+    """A valid notebook with copies of the cells, which have ids where the format knows them."""
+    made: NotebookNode = nbformat.from_dict(
+        {"nbformat": 4, "nbformat_minor": minor, "metadata": {}, "cells": deepcopy(list(cells))}
+    )
     if minor < 5:
         for cell in made.cells:
             cell.pop("id", None)
@@ -76,7 +79,7 @@ CODE = new_code_cell("x = 1", id="code", outputs=[new_output("stream", text="1")
 @pytest.mark.parametrize("minor", [0, 1, 2, 3, 4, 5])
 @pytest.mark.parametrize("cells", [(), (PROSE, CODE)], ids=["empty", "with cells"])
 def test_a_new_cell_goes_below_the_last_one(minor: int, cells: tuple[NotebookNode, ...]) -> None:
-    made = notebook(*deepcopy(cells), minor=minor)
+    made = notebook(*cells, minor=minor)
     others = deepcopy(made.cells)
     placed = place_followup(made, GRANT)
     assert (placed.index, placed.existed, placed.changed) == (len(cells), False, True)
@@ -131,7 +134,7 @@ def test_an_earlier_source_of_the_same_followup_becomes_the_current_one() -> Non
 def test_a_cell_that_a_person_edited_is_theirs_and_a_new_one_is_inserted(
     edited: NotebookNode,
 ) -> None:
-    made = notebook(deepcopy(edited), CODE)
+    made = notebook(edited, CODE)
     placed = place_followup(made, GRANT)
     assert (placed.index, placed.existed, placed.changed) == (2, False, True)
     theirs, new = made.cells[0], made.cells[2]
@@ -239,7 +242,6 @@ def test_a_cell_turned_into_prose_gets_no_outputs() -> None:
 
 
 Contents = LargeFileManager | AsyncLargeFileManager
-MakeContents = Callable[..., Contents]
 
 
 @pytest.fixture(params=[AsyncLargeFileManager, LargeFileManager], ids=["async", "sync"])
@@ -263,8 +265,9 @@ def root(tmp_path: Path, contents: Contents) -> Path:
 
 def on_disk(path: Path) -> NotebookNode:
     """The file as any program reads it, unrepaired."""
-    made = nbformat.from_dict(json.loads(path.read_text("utf-8")))
-    nbformat.validate(deepcopy(made))
+    content = json.loads(path.read_text("utf-8"))
+    made: NotebookNode = nbformat.from_dict({**content, "cells": joined(content["cells"])})
+    strictly_valid(made)
     return made
 
 
@@ -281,7 +284,8 @@ async def carry(store: NotebookStore, path: str, outputs: list[NotebookNode]) ->
 
 
 def rich(text: str = "<b>hello</b>") -> NotebookNode:
-    return new_output("display_data", data={"text/html": text})
+    output: NotebookNode = new_output("display_data", data={"text/html": text})
+    return output
 
 
 @pytest.mark.parametrize("name", ["station_report_42.ipynb", "station_report_44.ipynb"])
@@ -298,7 +302,7 @@ async def test_a_notebook_older_than_cell_ids_stays_valid_and_as_it_was(
     }
     assert joined(after["cells"][:-1]) == joined(before["cells"])
     assert "id" not in after["cells"][-1]
-    strictly_valid(on_disk(root / name))
+    on_disk(root / name)
 
 
 def joined(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -346,7 +350,7 @@ async def test_other_cells_are_the_same_byte_for_byte(store: NotebookStore, root
 async def test_a_notebook_is_trusted_afterwards_exactly_when_it_was_before(
     store: NotebookStore, contents: Contents, root: Path, cells: list[NotebookNode], trusted: bool
 ) -> None:
-    made = notebook(*deepcopy(cells))
+    made = notebook(*cells)
     nbformat.write(made, root / "a.ipynb")
     if trusted:
         contents.notary.sign(nbformat.read(root / "a.ipynb", 4))
@@ -403,7 +407,8 @@ async def test_what_cannot_be_written_is_said_in_one_sentence(
     nbformat.write(notebook(PROSE), root / "a.ipynb")
     before = (root / "a.ipynb").read_bytes()
     opened = await store.read("a.ipynb")
-    contents.register_pre_save_hook(refuse)
+    register: Any = contents.register_pre_save_hook
+    register(refuse)
     place_followup(opened.content, GRANT)
     with pytest.raises(NotebookFault) as raised:
         await store.save(opened)
@@ -442,10 +447,8 @@ async def test_what_somebody_else_wrote_meanwhile_is_not_overwritten(
 async def test_a_notebook_whose_ids_are_wrong_is_repaired_as_jupyter_does(
     store: NotebookStore, root: Path, ids: list[str | None]
 ) -> None:
-    cells = [new_code_cell(f"{number}", id="x") for number in range(len(ids))]
-    made = new_notebook(cells=cells)
     content = json.loads(
-        nbformat.writes(notebook(*[new_code_cell("0", id="a"), new_code_cell("1", id="b")]))
+        nbformat.writes(notebook(new_code_cell("0", id="a"), new_code_cell("1", id="b")))
     )
     for cell, wrong in zip(content["cells"], ids, strict=True):
         cell.pop("id")
@@ -454,6 +457,5 @@ async def test_a_notebook_whose_ids_are_wrong_is_repaired_as_jupyter_does(
     (root / "a.ipynb").write_text(json.dumps(content))
     await carry(store, "a.ipynb", [])
     after = on_disk(root / "a.ipynb")
-    strictly_valid(after)
     assert [cell.source for cell in after.cells] == ["0", "1", SOURCE]
-    assert len(made.cells) == 2
+    assert len({cell.id for cell in after.cells}) == 3
