@@ -95,16 +95,19 @@ def decide_again(
     reminders: Mapping[str, Reminder],
     active: Mapping[str, Reminder],
     now: Reading,
+    *,
+    retry: bool = False,
 ) -> tuple[Entry, ...]:
     """Decide a queued follow-up anew, just before it is granted again (5.7).
 
     `reminders` are those of the entries, as they were before the follow-up was queued. A one-shot
     stays what it was. A batch takes in every overdue fixed rate with its latest occurrence; an
     entry without a newer one is carried over and moves nothing; entries whose reminder was deleted
-    are left out. No entries left means that the follow-up is dropped.
+    are left out. No entries left means that the follow-up is dropped. A retry takes in nothing and
+    loses nothing: it is what a person asked to see again (5.11).
     """
     queued = {entry.id: entry for entry in entries}
-    if not any(isinstance(reminders[name], Every) for name in queued):
+    if retry or not any(isinstance(reminders[name], Every) for name in queued):
         return tuple(map(_carry, queued.values()))
     try:
         instant = clock_instant(now)

@@ -110,6 +110,13 @@ def test_a_deleted_reminder_is_left_out_and_nothing_left_means_dropped() -> None
     assert decide_again(entries, queued, {}, NOON) == ()
 
 
+def test_a_retry_takes_in_nothing_and_loses_nothing() -> None:
+    queued = by_id(every("a", "11:00"), every("deleted", "11:00"))
+    entries = [Entry(name, at_clock("11:00"), carried=True) for name in queued]
+    active = by_id(every("a", "11:05"), every("new", "11:05"))
+    assert decide_again(entries, queued, active, NOON, retry=True) == tuple(entries)
+
+
 def test_a_rate_that_ended_with_its_last_occurrence_was_not_deleted() -> None:
     last = Every("last", "look", MAX_INSTANT, 300)
     again = decide_again([Entry("last", MAX_INSTANT)], by_id(last), {}, MAX_INSTANT)
