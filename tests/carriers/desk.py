@@ -1,0 +1,256 @@
+"""One notebook with an attached kernel, and the carrier that brings its follow-ups.
+
+The tests of this folder say what they want of a notebook; whether a browser's tab has it open or
+nobody is the desk's business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import quote
+
+import nbformat
+import psutil
+
+from tests.carriers.faulty_server import FaultyServer
+from tests.harness.browser import Browser
+from tests.harness.kernel import NotebookSession
+from tests.harness.lab_page import LabPage
+from tests.harness.notebook import Cell, read_cells, write_notebook
+from tests.harness.run import Run
+from tests.harness.tools import LOAD
+from tests.harness.traces import followup_cells, log_data
+from tests.harness.wait import until
+
+CarrierName = Literal["headless", "browser"]
+
+MODEL = """
+from jupyter_schedule.kernel import set_model
+from jupyter_schedule.kernel.models.scripted import Call, Fail, Say, Scripted, Wait
+model = Scripted({scripts}, otherwise={otherwise})
+set_model(model)
+"""
+
+
+class Desk:
+    """A person's place at one notebook. ``session`` runs what leaves no cell, such as magics."""
+
+    def __init__(
+        self,
+        faulty: FaultyServer,
+        name: str,
+        *,
+        browser: Browser | None,
+        cells: Sequence[str | Mapping[str, Any]] = ("before = 1",),
+        minor: int = 5,
+    ) -> None:
+        self.faulty = faulty
+        self.server = faulty.server
+        self.points, self.disk = faulty.points, faulty.disk
+        self.name = name
+        self.notebook: Path = write_notebook(self.server.root / name, cells, minor=minor)
+        self._browser = browser
+        self.lab: LabPage | None = None
+        self._stopped: psutil.Process | None = None
+        self.carrier: CarrierName = "headless" if browser is None else "browser"
+        self.sit_down()
+
+    # Coming and going ----------------------------------------------------------------------
+
+    def sit_down(self) -> None:
+        """Open the notebook (in a tab, where the carrier is one), start its kernel and attach."""
+        if self._browser is not None:
+            self.lab = self._browser.open_lab(self.server, self.name)
+        self.session = NotebookSession(self.server, self.name)
+        self.attach()
+
+    def attach(self) -> str:
+        """Load the extension and give the agent its model; what loading said."""
+        said = self.session.execute(LOAD)
+        assert said.error is None, said.error
+        assert "attached to" in said.text, said.text
+        self.play()
+        return said.text
+
+    def leave(self) -> None:
+        """Let go of everything that may still be there."""
+        self.continue_kernel()
+        if self.lab is not None:
+            self.lab.close()
+        self.session.close()
+        if self.server.running and self.session.alive():
+            self.server.api("DELETE", f"/api/sessions/{self.session.id}")
+
+    def come_back(self) -> str:
+        """After the server's end: start it, open the notebook again, attach; what loading said."""
+        if self.lab is not None:
+            self.lab.close()
+        self.session.close()
+        self.server.start_again()
+        if self._browser is not None:
+            self.lab = self._browser.open_lab(self.server, self.name)
+        self.session = NotebookSession(self.server, self.name)
+        return self.attach()
+
+    # The kernel ----------------------------------------------------------------------------
+
+    def play(self, *scripts: str, otherwise: str = '["Looked."]') -> None:
+        """Give the agent a scripted model: Python source of one list of steps a turn."""
+        code = MODEL.format(scripts=f"[{', '.join(scripts)}]", otherwise=otherwise)
+        assert self.session.execute(code).error is None
+
+    def model_calls(self) -> int:
+        """How many steps the model was asked for."""
+        return int(self.session.execute("print(len(model.seen))").text)
+
+    def stop_kernel(self) -> None:
+        """Let the kernel's process stand still: requests to it wait."""
+        self._stopped = psutil.Process(self.session.pid)
+        self._stopped.suspend()
+
+    def continue_kernel(self) -> None:
+        """Let a kernel that stands still go on."""
+        stopped, self._stopped = self._stopped, None
+        if stopped is not None and stopped.is_running():
+            stopped.resume()
+
+    def kill_kernel(self) -> None:
+        """The kernel's process dies, whatever it is doing; Jupyter starts another."""
+        dead = self.session.pid
+        psutil.Process(dead).kill()
+        self._stopped = None
+
+        def restarted() -> bool:
+            try:
+                return self.session.pid != dead
+            except LookupError:
+                return False
+
+        until(restarted, timeout=30, what="a new kernel in place of the killed one")
+        self.session.reconnect()
+
+    # What a person does --------------------------------------------------------------------
+
+    def remind(self, prompt: str = "look at the loss", *, seconds: int = 1) -> None:
+        """Create a one-shot."""
+        said = self.session.execute(f"%remind in {seconds}s {prompt}")
+        assert "is due in" in said.text, said.text
+
+    def act(self, action: str, id: str | None = None) -> dict[str, Any]:
+        """An action of a person, as the panel sends it."""
+        body = {"action": action, **({"id": id} if id is not None else {})}
+        path = f"/jupyter-schedule/api/action?path={quote(self.name)}"
+        answer: dict[str, Any] = self.server.api("POST", path, body)
+        return answer
+
+    def edit(self, index: int, source: str) -> None:
+        """Change a cell's source where the person sees it, and save."""
+        if self.lab is not None:
+            self.lab.set_source(index, source)
+            self.lab.save()
+            return
+        node = nbformat.read(self.notebook, as_version=nbformat.NO_CONVERT)
+        node.cells[index].source = source
+        nbformat.write(node, self.notebook, version=nbformat.NO_CONVERT)
+
+    def run(self, index: int) -> str:
+        """Run a cell as a person does, with the button or from another client; its text."""
+        if self.lab is not None:
+            return self.lab.run_cell(index)
+        return self.start(index).result().text
+
+    def start(self, index: int, *, lease: int | None = None) -> Run:
+        """Send a cell's source as a client that is no tab of ours, with a lease if there is one."""
+        cell = self.cells()[index]
+        ours = {**cell["metadata"].get("jupyter_schedule", {}), "lease": lease}
+        return self.session.start(
+            cell["source"],
+            metadata={"jupyter_schedule": ours} if lease is not None else {},
+            cell_id=cell.get("id"),
+        )
+
+    # What there is to see ------------------------------------------------------------------
+
+    def view(self) -> dict[str, Any]:
+        """What the panel shows of the notebook."""
+        path = f"/jupyter-schedule/api/notebook?path={quote(self.name)}"
+        view: dict[str, Any] = self.server.api("GET", path)
+        return view
+
+    def state(self) -> str | None:
+        """The state of the follow-up that is on its way."""
+        followup = self.view()["followup"]
+        return None if followup is None else str(followup["state"])
+
+    def reason(self) -> str | None:
+        """Why something due is not delivered."""
+        reason: str | None = self.view()["reason"]
+        return reason
+
+    def wait_state(self, *states: str | None, timeout: float = 30) -> None:
+        """Wait until the follow-up on its way is in one of the states."""
+        until(lambda: self.state() in states, timeout, what=f"a follow-up that is {states}")
+
+    def wait_reason(self, reason: str, timeout: float = 30) -> None:
+        """Wait until this is why nothing is delivered."""
+        until(lambda: self.reason() == reason, timeout, what=f"the reason {reason}")
+
+    def cells(self) -> list[Cell]:
+        """The cells as the person has them: in the tab, else in the file."""
+        return self.lab.cells() if self.lab is not None else read_cells(self.notebook)
+
+    def followups(self) -> list[Cell]:
+        """The cells with a follow-up's identity, as the person has them."""
+        return [cell for cell in self.cells() if "jupyter_schedule" in cell["metadata"]]
+
+    def log(self, *types: str) -> list[dict[str, Any]]:
+        """The data of the log's lines."""
+        return log_data(self.notebook, *types)
+
+    def outcomes(self) -> list[str]:
+        """How the follow-up turns ended."""
+        return [end["outcome"] for end in self.log("turn/end")]
+
+    def wait_delivered(self, count: int = 1, timeout: float = 60) -> Cell:
+        """Wait until so many turns completed and the last cell is saved with its outputs."""
+        until(lambda: self.outcomes().count("completed") == count, timeout, what="completed turns")
+
+        def saved() -> Cell | None:
+            found = followup_cells(self.notebook)
+            return found[-1] if len(found) >= count and found[-1]["outputs"] else None
+
+        return until(saved, timeout, what="the saved outputs")
+
+    # A carrier that does not come ------------------------------------------------------------
+
+    def let_stall(self) -> None:
+        """The next carrier gets its lease and does not come to insert; see `wait_stalled`."""
+        self.points.arm("before-headless-save" if self.lab is None else "after-queued")
+
+    def wait_stalled(self) -> None:
+        """Wait until the carrier has its lease and stands still: a slow disk, a frozen tab."""
+        if self.lab is None:
+            self.points.wait_reached("before-headless-save")
+        else:
+            with self.points.held("after-queued"):
+                self.lab.freeze()
+        self.wait_state("granted")
+
+    def end_stall(self) -> None:
+        """The carrier goes on."""
+        if self.lab is None:
+            self.points.release("before-headless-save")
+        else:
+            self.lab.thaw()
+
+    @contextmanager
+    def stalled(self) -> Iterator[None]:
+        """Create a reminder whose carrier has its lease and stands still during the block."""
+        self.let_stall()
+        self.remind()
+        self.wait_stalled()
+        yield
+        self.end_stall()
