@@ -6,10 +6,12 @@ contents manager, so that hooks, checkpoints and trust stay Jupyter's.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
+from weakref import WeakValueDictionary
 
 from jupyter_core.utils import ensure_async
 from jupyter_server.services.contents.manager import ContentsManager
@@ -150,14 +152,34 @@ class OpenNotebook:
 
 
 class NotebookStore:
-    """Reads and writes notebooks of one server; paths are contents paths."""
+    """Reads and writes notebooks of one server; paths are contents paths.
+
+    Of one notebook it does one thing at a time: Jupyter reads and writes in threads, takes a file
+    that is just being written for a broken one, moves it away, and may so lose it.
+    """
 
     def __init__(self, contents_manager: ContentsManager) -> None:
         # jupyter_server's methods carry no types.
         self._contents: Any = contents_manager
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def read(self, path: str) -> OpenNotebook:
         """Read a notebook. Raises `NotebookFault` (`notebook_unreadable`)."""
+        async with self._alone(path):
+            return await self._read(path)
+
+    async def save(self, notebook: OpenNotebook) -> None:
+        """Write a notebook back; it is trusted afterwards exactly when it was before.
+
+        Raises `NotebookFault` (`notebook_not_writable`), or `NotebookChanged`.
+        """
+        async with self._alone(notebook.path):
+            await self._save(notebook)
+
+    def _alone(self, path: str) -> asyncio.Lock:
+        return self._locks.setdefault(path, asyncio.Lock())
+
+    async def _read(self, path: str) -> OpenNotebook:
         try:
             stamp = _stamp(notebook_path(self._contents, path))
             model = await ensure_async(self._contents.get(path, type="notebook", content=True))
@@ -172,11 +194,7 @@ class NotebookStore:
             )
         return OpenNotebook(path=path, content=content, trusted=self._trusted(content), stamp=stamp)
 
-    async def save(self, notebook: OpenNotebook) -> None:
-        """Write a notebook back; it is trusted afterwards exactly when it was before.
-
-        Raises `NotebookFault` (`notebook_not_writable`), or `NotebookChanged`.
-        """
+    async def _save(self, notebook: OpenNotebook) -> None:
         path, content = notebook.path, notebook.content
         file = notebook_path(self._contents, path)
         for cell in content.cells:

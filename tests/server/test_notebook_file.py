@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shutil
 from copy import deepcopy
@@ -459,3 +460,16 @@ async def test_a_notebook_whose_ids_are_wrong_is_repaired_as_jupyter_does(
     after = on_disk(root / "a.ipynb")
     assert [cell.source for cell in after.cells] == ["0", "1", SOURCE]
     assert len({cell.id for cell in after.cells}) == 3
+
+
+async def test_reading_while_a_save_is_under_way_never_loses_the_notebook(
+    store: NotebookStore, root: Path
+) -> None:
+    """Jupyter takes a half-written file for a broken one and moves it away (found under trial A14)."""
+    lines = "x = 1\n" * 20_000
+    nbformat.write(notebook(new_code_cell(lines, id="a")), root / "a.ipynb")
+    for _ in range(20):
+        opened = await store.read("a.ipynb")
+        await asyncio.gather(store.save(opened), *(store.read("a.ipynb") for _ in range(4)))
+    assert [path.name for path in root.iterdir() if path.is_file()] == ["a.ipynb"]
+    assert on_disk(root / "a.ipynb").cells[0].source == lines
