@@ -94,7 +94,7 @@ format: .venv/.installed $(NODE_MODULES)
 	cd labextension && npm run format
 
 crash: .venv/.installed $(BUNDLE) chromium
-	JUPYTER_SCHEDULE_TESTS=long $(PYTEST) -m "crash or long"
+	JUPYTER_SCHEDULE_TESTS=long $(PYTEST) --timeout 7200 -m "crash or long"
 
 bench: .venv/.installed $(BUNDLE) chromium
 	$(BIN)/python -m tests.bench --json bench-results.json

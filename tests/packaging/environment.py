@@ -33,7 +33,7 @@ class Environment:
         """The PATH its programs see."""
         return os.pathsep.join([str(self.folder / "bin"), str(self._system)])
 
-    def run(self, *command: str, cwd: Path | None = None) -> str:
+    def run(self, *command: str) -> str:
         """Run one of its programs; what it printed. AssertionError with that when it fails."""
         inherited = {
             name: value
@@ -47,7 +47,7 @@ class Environment:
         }
         done = subprocess.run(
             [str(self.folder / "bin" / command[0]), *command[1:]],
-            cwd=cwd or self.folder,
+            cwd=self.folder,
             env=inherited | private,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -59,8 +59,7 @@ class Environment:
         )
         return COLOURS.sub("", done.stdout)
 
-    def pip_install(self, *what: str, cwd: Path | None = None) -> str:
-        """``pip install`` into it."""
-        return self.run(
-            "python", "-m", "pip", "install", "--disable-pip-version-check", *what, cwd=cwd
-        )
+    def pip_install(self, *what: str) -> str:
+        """``pip install`` into it, without the time that compiling modules takes ahead of their use."""
+        quick = ("--disable-pip-version-check", "--no-compile")
+        return self.run("python", "-m", "pip", "install", *quick, *what)

@@ -13,6 +13,8 @@ from jupyter_schedule import __version__
 
 from .environment import Environment
 
+pytestmark = pytest.mark.timeout(600)  # seconds; builds and installs over the network
+
 INSTALLS = ["from_checkout", "from_sdist", "from_wheel"]
 CONFIG = "etc/jupyter/jupyter_server_config.d/jupyter_schedule.json"
 LABEXTENSION = "share/jupyter/labextensions/jupyter-schedule"

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from .environment import Environment
+
+pytestmark = pytest.mark.timeout(600)  # seconds; builds and installs over the network
 
 IMPORT_ALL = """
 import importlib, pathlib, pkgutil, sys
