@@ -177,7 +177,7 @@ play(["ok", Call("schedule_create", {"prompt": "plot it", "after_seconds": 1})],
     notebook.run("asked = len(model.seen)")
     again = notebook.run(cell["source"])
     assert [o["data"] for o in again.outputs] == [
-        {"text/markdown": "The loss is 0.25."},
+        {"text/markdown": "The loss is 0.25.", "text/plain": "The loss is 0.25."},
         {"image/png": "aGk=", "text/plain": "<Figure>"},
     ]
     assert notebook.run("print(len(model.seen) - asked)").text == "0\n"
