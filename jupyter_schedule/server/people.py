@@ -30,7 +30,7 @@ from jupyter_schedule.rules.tools import parse_delete, result_deleted, result_no
 from jupyter_schedule.server.owner import Owner
 from jupyter_schedule.server.paths import notebook_path
 from jupyter_schedule.server.turns import Request
-from jupyter_schedule.server.views import session_view, unfinished
+from jupyter_schedule.server.views import LOG_SUFFIX, session_view, unfinished
 
 if TYPE_CHECKING:
     from jupyter_schedule.server.service import Service
@@ -74,6 +74,8 @@ class People:
         Raises `ScheduleError`: when it cannot be done.
         """
         owner = self._service.sessions.at(path)
+        if owner is not None and action in ("adopt", "fresh"):
+            return await self._change_log(owner, action, id)
         if owner is not None:
             return await owner.call(
                 lambda: self._act_live(
@@ -81,6 +83,17 @@ class People:
                 )
             )
         return await self._act_cold(path, action, id)
+
+    async def _change_log(self, owner: Owner, action: str, id: object) -> Result:
+        """Put another log under a live session that has written nothing yet: adopt a lost one."""
+        if owner.log.exists:
+            raise InvalidRule(
+                f"{action} is for a notebook without a usable log, and this one's is in use."
+            )
+        service = self._service
+        async with service.sessions.exchanging_log(owner):
+            await self._act_cold(owner.path, action, id)
+        return await service.reading.notebook(owner.path)
 
     # A live session --------------------------------------------------------------------------
 
@@ -179,8 +192,7 @@ class People:
                     if log.state.paused is not None:
                         log.stage(SessionUnpaused())
             case "adopt":
-                name = id if isinstance(id, str) else None
-                await adopt(absolute, name, signer=service.signer)
+                await adopt(absolute, _log_name(id), signer=service.signer)
             case "fresh":
                 await retire(absolute, signer=service.signer)
             case "attach":
@@ -210,6 +222,13 @@ class People:
             await log.checkpoint()
         finally:
             await log.close()
+
+
+def _log_name(id: object) -> str | None:
+    """The file name of the orphan log that people know by its notebook's name."""
+    if not isinstance(id, str) or not id:
+        return None
+    return id if id.endswith(LOG_SUFFIX) else f"{id}{LOG_SUFFIX}"
 
 
 def _scope(value: object) -> Scope:

@@ -9,7 +9,7 @@ from jupyter_schedule.log import history
 from jupyter_schedule.rules.errors import ScheduleError
 from jupyter_schedule.server.paths import notebook_path
 from jupyter_schedule.server.reasons import Waiting, reason_of
-from jupyter_schedule.server.views import session_view, state_view, waiting_view
+from jupyter_schedule.server.views import notebook_names, session_view, state_view, waiting_view
 
 if TYPE_CHECKING:
     from jupyter_schedule.server.service import Service
@@ -79,7 +79,7 @@ class Reading:
                 if owner is not None
                 else self._cold_view(where, read, has_kernel=where in kernels)
             )
-        return {"notebooks": notebooks, "orphans": list(found.orphans)}
+        return {"notebooks": notebooks, "orphans": notebook_names(found.orphans)}
 
     async def turns(self, path: str, last_turns: int) -> View:
         """The turns of a notebook, oldest first."""

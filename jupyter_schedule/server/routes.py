@@ -42,11 +42,9 @@ def answering(
             result = await method(self)
         except ScheduleError as error:
             result = error.as_result()
+            self.set_status(STATUS.get(error.code, 400))
         except (PathRefused, NotFiles) as error:
             raise HTTPError(400, str(error)) from error
-        code = result.get("code")
-        if isinstance(code, str) and "deleted" not in result:
-            self.set_status(STATUS.get(code, 400))
         self.set_header("Content-Type", "application/json")
         self.finish(json.dumps(result))
 
@@ -136,13 +134,18 @@ class ActionHandler(ScheduleHandler):
         if not isinstance(body, dict) or not isinstance(body.get("action"), str):
             raise HTTPError(400, "the body is an object with action")
         key = body.get("key")
-        return await self.service.people.act(
+        result = await self.service.people.act(
             self.notebook(),
             body["action"],
             id=body.get("id"),
             arguments=body.get("arguments"),
             key=key if isinstance(key, str) else None,
         )
+        # A tool's refusal is a value; a view that names a problem and a delete that found nothing
+        # are no refusals.
+        if "code" in result and not result.keys() & {"path", "deleted"}:
+            self.set_status(STATUS.get(result["code"], 400))
+        return result
 
 
 def handlers() -> list[tuple[str, type[Any]]]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from functools import partial
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
@@ -110,7 +111,8 @@ class Sessions:
         watch = IOPubWatch(service.kernels.get_kernel(kernel_id))
         try:
             await watch.start()
-            watch.assume_running(request.msg_id)
+            if request.msg_id:
+                watch.assume_running(request.msg_id)
         except BaseException:
             await log.close()
             raise
@@ -164,11 +166,21 @@ class Sessions:
 
     async def log_replaced(self, owner: Owner) -> None:
         """Another program exchanged the log: read it anew, for the same kernel (contract 4.6)."""
+        with suppress(SessionNotLive):
+            async with self.exchanging_log(owner):
+                self._service.logger.warning("%s: its log was exchanged, read anew", owner.path)
+
+    @asynccontextmanager
+    async def exchanging_log(self, owner: Owner) -> AsyncIterator[None]:
+        """Close a session, let the caller change its log, and open it for the same kernel."""
         async with self._locked(owner.path):
             if self._by_kernel.get(owner.kernel_id) is not owner:
-                return
+                raise SessionNotLive("this notebook's session was closed meanwhile.")
             await self._close(owner)
-            await self._open(owner.kernel_id, owner.path, Request(msg_id=""))
+            try:
+                yield
+            finally:
+                await self._open(owner.kernel_id, owner.path, Request(msg_id=""))
 
     async def detach(self, kernel_id: str, *, kernel_died: bool = False) -> bool:
         """Let the session of this kernel go cold; nothing is deleted."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from jupyter_schedule.server.owner import Owner
 
 View = dict[str, Any]
+LOG_SUFFIX = ".jsonl"
 
 
 def followup_view(followup: Followup, state: str | None = None) -> View:
@@ -94,6 +95,11 @@ def waiting_view(waiting: Waiting | None) -> View:
     }
 
 
+def notebook_names(logs: Iterable[str]) -> list[str]:
+    """Logs by the notebooks they are called after, which is how people know them."""
+    return [name.removesuffix(LOG_SUFFIX) for name in logs]
+
+
 def attach_answer(owner: Owner) -> View:
     """What the kernel gets when it attaches, its one line included."""
     state, now = owner.log.state, owner.clock.now()
@@ -105,7 +111,7 @@ def attach_answer(owner: Owner) -> View:
         "overdue": overdue,
         "queued": state.current.id if state.current else None,
         "interrupted": interrupted,
-        "orphans": list(owner.log.orphans),
+        "orphans": notebook_names(owner.log.orphans),
         "recovered": owner.log.recovered and str(owner.log.recovered),
         "paused": state.paused.reason if state.paused else None,
     }

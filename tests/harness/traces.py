@@ -6,7 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+from nbformat.reader import NotJSONError
+
 from tests.harness.notebook import Cell, read_cells
+from tests.harness.wait import until
 
 
 def log_file(notebook: Path) -> Path:
@@ -31,7 +34,16 @@ def log_data(notebook: Path, *types: str) -> list[dict[str, Any]]:
 
 def followup_cells(notebook: Path) -> list[Cell]:
     """The cells on disk that carry a follow-up's identity."""
-    return [cell for cell in read_cells(notebook) if "jupyter_schedule" in cell["metadata"]]
+    # Jupyter saves in place, so a reader can meet half a file.
+    cells = until(lambda: _cells(notebook), what=f"a whole {notebook.name}")
+    return [cell for cell in cells[0] if "jupyter_schedule" in cell["metadata"]]
+
+
+def _cells(notebook: Path) -> tuple[list[Cell]] | None:
+    try:
+        return (read_cells(notebook),)
+    except NotJSONError:
+        return None
 
 
 def outcomes(notebook: Path) -> list[str]:

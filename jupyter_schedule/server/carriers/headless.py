@@ -23,6 +23,7 @@ from jupyter_schedule.server.carriers.protocol import (
     Report,
 )
 from jupyter_schedule.server.failpoints import reach
+from jupyter_schedule.server.faults import describe
 from jupyter_schedule.server.kernel_watch import KernelGone, KernelWatch
 from jupyter_schedule.server.notebook_file import (
     Identity,
@@ -121,35 +122,54 @@ class Headless:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _carry(self, grant: Grant, report: Reporter) -> None:
+        began = time.monotonic()
         try:
-            await self._insert_and_run(grant, report)
+            cell, existed = await self._insert(grant)
+            # The save took time: a lease that ended meanwhile runs nothing; its cell is found again.
+            self._check(grant)
+            metadata = {**grant.request_metadata, "cellId": cell.get("id", grant.cell_id)}
+            msg_id = self._watch.execute(grant.source, metadata)
         except _LeaseOver:
             report(Refused(grant=grant, reason="expired"))
         except NotebookFault as fault:
             report(Refused(grant=grant, reason=fault.reason, detail=str(fault)))
         except KernelGone as gone:
             report(Refused(grant=grant, reason="no_kernel", detail=str(gone)))
+        except Exception as error:  # noqa: BLE001 - a carrier answers, whatever happens
+            _LOG.error("A follow-up's cell was not inserted:\n%s", describe(error))
+            report(Refused(grant=grant, reason="retrying", detail="the server met a fault"))
+        else:
+            collector = self._watch.collect(msg_id)
+            report(Inserted(grant=grant, msg_id=msg_id, existed=existed))
+            await self._see_through(grant, cell, collector, report, began=began)
         finally:
             self._revoked.discard(grant.lease)
 
-    async def _insert_and_run(self, grant: Grant, report: Reporter) -> None:
-        began = time.monotonic()
-        cell, existed = await self._insert(grant)
-        # The save took time: a lease that ended meanwhile runs nothing; its cell is found again.
-        self._check(grant)
-        metadata = {**grant.request_metadata, "cellId": cell.get("id", grant.cell_id)}
-        msg_id = self._watch.execute(grant.source, metadata)
-        collector = self._watch.collect(msg_id)
-        report(Inserted(grant=grant, msg_id=msg_id, existed=existed))
+    async def _see_through(
+        self,
+        grant: Grant,
+        cell: NotebookNode,
+        collector: OutputCollector,
+        report: Reporter,
+        *,
+        began: float,
+    ) -> None:
+        """Wait for the end of the run and put what it left where it belongs."""
         sent = time.monotonic()
         ending = await collector.done()
         if ending == "aborted":
             report(Refused(grant=grant, reason="aborted"))
             return
         ended = time.monotonic()
-        await reach("after-headless-run")
-        detail = "the kernel died or restarted during the run" if ending == "gone" else ""
-        report(Finished(grant=grant, detail=await self._hand_over(grant, cell, collector, detail)))
+        try:
+            await reach("after-headless-run")
+            detail = await self._hand_over(grant, cell, collector)
+        except Exception as error:  # noqa: BLE001 - a carrier answers, whatever happens
+            _LOG.error("The outputs of a follow-up were not recorded:\n%s", describe(error))
+            detail = "its outputs were not recorded; the server met a fault"
+        if ending == "gone":
+            detail = detail or "the kernel died or restarted during the run"
+        report(Finished(grant=grant, detail=detail))
         if self._observe is not None:
             self._observe(
                 Times(insert=sent - began, run=ended - sent, record=time.monotonic() - ended)
@@ -170,15 +190,13 @@ class Headless:
         assert cell is not None
         return cell, placed.existed
 
-    async def _hand_over(
-        self, grant: Grant, cell: NotebookNode, collector: OutputCollector, detail: str
-    ) -> str:
+    async def _hand_over(self, grant: Grant, cell: NotebookNode, collector: OutputCollector) -> str:
         """Give the outputs to a tab that has come, else to the file; return what went wrong."""
         cell.outputs = collector.cell_outputs()
         cell.execution_count = collector.execution_count
         if await self._finish(grant, cell):
-            return detail
-        return await self.record(self._path(), grant.identity, cell) or detail
+            return ""
+        return await self.record(self._path(), grant.identity, cell)
 
     async def _change(
         self,
@@ -192,14 +210,16 @@ class Headless:
             opened = await self._store.read(path())
             if not change(opened):
                 return
-            await reach("before-headless-save")
-            if before_save is not None:
-                before_save()
             try:
+                await reach("before-headless-save")
+                if before_save is not None:
+                    before_save()
                 await self._store.save(opened)
+                await reach("after-headless-save")
             except NotebookChanged:
                 continue
-            await reach("after-headless-save")
+            except OSError as error:
+                raise NotebookFault("notebook_not_writable", f"{path()}: {error}") from error
             return
         raise NotebookFault(
             "notebook_not_writable",
