@@ -28,7 +28,8 @@ class LogReplaced(PersistenceUncertain):
 class LogFile:
     """A log that this process writes: locked, at a known length.
 
-    `length` bytes are durable; what may stand behind them is cut before the next write.
+    `length` bytes are durable; what may stand behind them is cut before the next write. That the
+    name is durable, too, is confirmed with the first write under it.
     """
 
     def __init__(self, files: FileIO, path: Path, fd: int) -> None:
@@ -37,6 +38,7 @@ class LogFile:
         self._spare: list[int] = []
         self._dirty = False
         self._closed = False
+        self._named = False
         #: Made here, and nothing was ever written to it.
         self.fresh = False
         self._open = threading.Lock()
@@ -139,8 +141,7 @@ class LogFile:
         try:
             write_all(self._files, self._fd, data, self.length)
             self._files.fsync(self._fd)
-            if self.length == 0:
-                self._files.fsync_folder(self.path.parent)
+            self._confirm_name()
         except OSError:
             self._try_to_cut()
             raise
@@ -148,33 +149,48 @@ class LogFile:
         self._dirty = self.fresh = False
 
     def repair(self, length: int, tail: bytes = b"") -> None:
-        """Cut the file to `length` bytes, add `tail` and make the whole of it durable (4.5)."""
+        """Cut the file to `length` bytes, add `tail` and make the whole of it durable (4.5).
+
+        Also when there is nothing to repair: who wrote it may have died before its fsync.
+        """
         if length < self.length:
             self._files.truncate(self._fd, length)
         self.length = length
         write_all(self._files, self._fd, tail, length)
         self._files.fsync(self._fd)
+        self._files.fsync_folder(self.path.parent.parent)
+        self._confirm_name()
         self.length += len(tail)
 
-    def rewritten(self, content: Callable[[int], bytes]) -> LogFile:
+    def rewritten(self, content: bytes) -> LogFile:
         """Put another file in this one's place in one atomic step and return it, locked.
 
-        `content` gets the new inode. Raises `OSError` or `LogReplaced`, and then this file stays.
+        Raises `OSError` or `LogReplaced`, and then this file stays.
         """
         self.check()
         draft = _draft(self.path)
         new = LogFile(self._files, draft, self._files.open(draft, write=True, create=True))
         try:
             new._lock()
-            new.append(content(new.inode))
+            new.append(content)
             self._files.rename(draft, self.path)
         except BaseException:
             new.close()
             self._files.unlink(draft)
             raise
-        new.path = self.path
+        new.moved_to(self.path)
         self.close()
         return new
+
+    def moved_to(self, path: Path) -> None:
+        """Take note that the file stands at `path` now."""
+        self.path = path
+        self._named = False
+
+    def _confirm_name(self) -> None:
+        if not self._named:
+            self._files.fsync_folder(self.path.parent)
+            self._named = True
 
     def close(self) -> None:
         """Let go of the lock and the file."""

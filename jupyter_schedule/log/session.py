@@ -25,7 +25,7 @@ from jupyter_schedule.log.scan import Scan
 from jupyter_schedule.log.signature import Signer
 from jupyter_schedule.log.turns import Conversation, Record, Said, conversation, said
 from jupyter_schedule.log.writer import Writer
-from jupyter_schedule.rules.errors import PersistenceUncertain
+from jupyter_schedule.rules.errors import PersistenceUncertain, ScheduleError
 
 _LOG = logging.getLogger(__name__)
 
@@ -165,11 +165,16 @@ class SessionLog:
         self._usable()
         if log_path(notebook) == self.path:
             return
-        await self._writer.move(notebook)
-        self._notebook = notebook
-        self.state.place = place_of(notebook, self.state.place.inode)
-        if self._writer.file is not None:
-            self.stage(events.SessionMoved(place=self.state.place))
+        try:
+            await self._writer.move(notebook)
+        finally:
+            if self.path == log_path(notebook):
+                self._notebook = notebook
+                place = place_of(notebook, self.state.place.inode)
+                if self.exists:
+                    self.stage(events.SessionMoved(place=place))
+                else:
+                    self.state.place = place
 
     async def purge(self) -> None:
         """Empty the log of what was said in it; a person asked twice (4.3).
@@ -179,14 +184,24 @@ class SessionLog:
         await self.checkpoint()
         current = self.state.current
         keep = current.id if current is not None and current.state == "queued" else None
-        content = await self._writer.purge(keep)
+        try:
+            content = await self._writer.purge(keep)
+        except (OSError, ScheduleError) as error:
+            raise PersistenceUncertain(f"The purge of {self.path} failed: {error}") from error
         if content is not None:
-            state = replay(content, self.path, self._signer).state
-            assert state is not None
-            for entry in self._writer.waiting:  # what came meanwhile
-                if not entry.commit:
-                    state.apply(entry.event, entry.at, key=entry.key)
-            self.state = state
+            self._read_again(content)
+            # The file is a new one: a line of its own says so, and makes it stay.
+            place = place_of(self._notebook, self._writer.inode)
+            self.stage(events.SessionMoved(place=place))
+            await self.checkpoint()
+
+    def _read_again(self, content: bytes) -> None:
+        state = replay(content, self.path, self._signer).state
+        assert state is not None
+        for entry in self._writer.waiting:  # what came meanwhile
+            if not entry.commit:
+                state.apply(entry.event, entry.at, key=entry.key)
+        self.state = state
 
     async def turns(self, *, last: int | None = None) -> list[Record]:
         """Return the last turns as JSON objects, oldest first, pending lines included."""
@@ -245,10 +260,8 @@ class SessionLog:
                 self._committing = False
         if withdrawn:
             self._committing = False
-        if self.state.place.inode == 0 and self._writer.file is not None:
-            self.state.place = msgspec.structs.replace(
-                self.state.place, inode=self._writer.file.inode
-            )
+        if self.state.place.inode == 0:
+            self.state.place = msgspec.structs.replace(self.state.place, inode=self._writer.inode)
 
     def _nothing_is_committed(self) -> None:
         if self._committing:

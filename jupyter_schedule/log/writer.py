@@ -9,13 +9,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
 
 from jupyter_schedule.log import attic
-from jupyter_schedule.log.batch import Pending, pending, write_batch
-from jupyter_schedule.log.events import SessionMoved
+from jupyter_schedule.log.batch import Pending, write_batch
 from jupyter_schedule.log.file import LogFile, LogReplaced
 from jupyter_schedule.log.fileio import FileIO
 from jupyter_schedule.log.places import log_path, place_of
@@ -68,6 +66,11 @@ class Writer:
         self._busy = asyncio.Lock()
 
     @property
+    def inode(self) -> int:
+        """The file's inode; 0 without a file."""
+        return 0 if self.file is None else self.file.inode
+
+    @property
     def has_work(self) -> bool:
         """Whether something waits that is written for its own sake, not in front of another."""
         return bool(self.waiting) and not self.waiting[-1].prelude
@@ -90,47 +93,37 @@ class Writer:
         """Let the file follow its notebook, or find it there already."""
         target = log_path(notebook)
 
-        def follow() -> None:
-            file = self.file
-            if file is not None and not file.is_at(target):
-                file.check()
-                attic.move(self._files, file.path, notebook, self._signer.data_dir)
-            if file is not None:
-                file.path = target
+        def follow(file: LogFile) -> None:
+            try:
+                if not file.is_at(target):
+                    file.check()
+                    attic.move(self._files, file.path, notebook, self._signer.data_dir)
+            finally:
+                if file.is_at(target):
+                    file.moved_to(target)
 
         async with self._busy:
-            await self.on_disk(follow)
-            self.path = target
+            try:
+                if self.file is not None:
+                    await self.on_disk(follow, self.file)
+            finally:
+                self.path = target if self.file is None else self.file.path
 
     async def purge(self, keep: str | None) -> bytes | None:
         """Rewrite the file without bodies and return what it says now; `None` without a file.
 
-        The new file has another inode, so the session's place is recorded anew.
+        Raises `OSError` or a `ScheduleError`, and then the file is as it was.
         """
-        session_id, notebook = self._identity()
 
-        def rewrite() -> bytes | None:
-            if self.file is None:
-                return None
-            purged = emptied(self.file.read() or b"", keep)
-
-            def content(inode: int) -> bytes:
-                place = place_of(notebook, inode)
-                moved = pending(SessionMoved(place=place), datetime.now(UTC))
-                return purged + write_batch([moved], self.lines, session_id, place, self._signer)
-
-            self.file = self.file.rewritten(content)
-            self._files.fsync_folder(self.file.path.parent)
-            return self.file.read() or b""
+        def rewrite(file: LogFile) -> tuple[LogFile, bytes]:
+            content = emptied(file.read() or b"", keep)
+            return file.rewritten(content), content
 
         async with self._busy:
-            try:
-                content = await self.on_disk(rewrite)
-            except (OSError, ScheduleError) as error:
-                raise PersistenceUncertain(f"The purge of {self.path} failed: {error}") from None
-            if content is not None:
-                self.lines += 1
-        return content
+            if self.file is None:
+                return None
+            self.file, content = await self.on_disk(rewrite, self.file)
+            return content
 
     async def close(self) -> None:
         """Let go of file and thread."""

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from jupyter_schedule.log.history import read_session
+from jupyter_schedule.log.home import retire
 from jupyter_schedule.log.opening import Recovered
 from jupyter_schedule.log.replay import replay
 from jupyter_schedule.rules.errors import CorruptScheduleLog, LogTooNew
@@ -75,7 +76,9 @@ async def test_a_log_cut_at_any_byte_of_its_last_transaction_keeps_what_is_whole
         if lost:
             assert list(saved.values()) == [lost]
             assert opened.recovered == Recovered(
-                line=expected.count(b"\n") + 1, bytes=len(lost), saved=desk.folder / next(iter(saved))
+                line=expected.count(b"\n") + 1,
+                bytes=len(lost),
+                saved=desk.folder / next(iter(saved)),
             )
             assert cold.torn is not None
         else:
@@ -263,9 +266,7 @@ async def test_a_whole_last_line_that_cannot_be_true_is_refused_and_never_cut(
 
 
 async def test_a_damaged_log_can_be_put_away_and_a_new_one_begun(desk: Desk) -> None:
-    from jupyter_schedule.log.home import retire
-
-    past, transaction = await two_transactions(desk)
+    await two_transactions(desk)
     await desk.write(prompt(9))
     desk.path.write_bytes(desk.path.read_bytes().replace(b'"seq":3', b'"seq":4'))
     with pytest.raises(CorruptScheduleLog):

@@ -113,14 +113,14 @@ async def test_a_dispatch_is_taken_in_only_when_it_is_durable(desk: Desk) -> Non
         await log.checkpoint()
         committing = asyncio.create_task(log.commit(queued(log.state, "schedule-1")))
         await asyncio.sleep(0)
-        assert log.state.current is None
+        assert not log.state.followups
         with pytest.raises(RuntimeError, match="owner orders events"):
             log.stage(create(2))
         with pytest.raises(RuntimeError, match="owner orders events"):
             await log.commit(prompt())
         log.stage(UserMessage(turn=1, text="bodies have no order among changes"))
         await committing
-        assert log.state.current is not None
+        assert log.state.followups
         assert desk.types()[-1] in {"followup/queued", "message/user"}
 
 
