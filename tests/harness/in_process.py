@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 from collections.abc import AsyncIterator
@@ -92,5 +93,19 @@ async def local_kernel(folder: Path) -> AsyncIterator[LocalKernel]:
         yield LocalKernel(manager, client)
     finally:
         client.stop_channels()
-        await manager.shutdown_kernel(now=True)
+        manager.stop_restarter()
+        await _shut_down(manager)
         context.destroy(linger=0)
+
+
+async def _shut_down(manager: AsyncIOLoopKernelManager) -> None:
+    """End the kernel, also while the restarter is bringing it back."""
+    for _ in range(50):
+        try:
+            await manager.shutdown_kernel(now=True)
+        except asyncio.InvalidStateError:
+            # Two steps of jupyter_client met: starting and shutting down.
+            await asyncio.sleep(0.1)
+        else:
+            return
+    raise AssertionError("the kernel was never well enough to be ended")

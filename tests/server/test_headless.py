@@ -6,6 +6,7 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from jupyter_schedule.server.notebook_file import NotebookStore, OpenNotebook
 from tests.harness.in_process import LocalKernel, local_kernel
 from tests.harness.notebook import write_notebook
 
-pytestmark = pytest.mark.kernel
+pytestmark = [pytest.mark.kernel, pytest.mark.asyncio(loop_scope="module")]
 
 PROMPT = "what a person asked for"
 
@@ -142,15 +143,44 @@ class Stage:
         return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
-@pytest_asyncio.fixture
-async def stage(tmp_path: Path) -> AsyncIterator[Stage]:
-    write_notebook(tmp_path / "a.ipynb", ["x = 1", {"cell_type": "markdown", "source": "# Report"}])
-    async with local_kernel(tmp_path) as kernel:
+@asynccontextmanager
+async def watched_kernel(folder: Path) -> AsyncIterator[tuple[LocalKernel, IOPubWatch]]:
+    async with local_kernel(folder) as kernel:
         await kernel.reply(kernel.execute(AGENT))
         watch = IOPubWatch(kernel.manager)
         await watch.start()
-        yield Stage(kernel, watch, tmp_path)
-        watch.close()
+        try:
+            yield kernel, watch
+        finally:
+            watch.close()
+
+
+async def set_stage(kernel: LocalKernel, watch: IOPubWatch, folder: Path) -> Stage:
+    """Put a notebook in ``folder``, and the kernel there too."""
+    write_notebook(folder / "a.ipynb", ["x = 1", {"cell_type": "markdown", "source": "# Report"}])
+    await kernel.reply(kernel.execute(f"import os; os.chdir({str(folder)!r})"))
+    await watch.barrier()
+    return Stage(kernel, watch, folder)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shared(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> AsyncIterator[tuple[LocalKernel, IOPubWatch]]:
+    async with watched_kernel(tmp_path_factory.mktemp("kernel")) as shared:
+        yield shared
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def stage(shared: tuple[LocalKernel, IOPubWatch], tmp_path: Path) -> Stage:
+    return await set_stage(*shared, tmp_path)
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def own_stage(tmp_path: Path) -> AsyncIterator[Stage]:
+    """A stage whose kernel the test may ruin."""
+    async with watched_kernel(tmp_path) as own:
+        yield await set_stage(*own, tmp_path)
 
 
 def refusal(report: Report) -> str:
@@ -172,7 +202,7 @@ async def test_the_cell_is_inserted_run_and_its_outputs_are_set(stage: Stage) ->
     assert [output.text for output in cell.outputs] == [
         ["turn of --followup followup-1\n", "done\n"]
     ]
-    assert cell.execution_count == 2
+    assert isinstance(cell.execution_count, int)
 
 
 async def test_the_request_carries_the_lease_and_the_cell(stage: Stage) -> None:
@@ -336,9 +366,10 @@ async def test_somebody_who_writes_at_the_same_moment_keeps_what_they_wrote(stag
 
 
 async def test_a_file_that_never_stands_still_is_left_alone(stage: Stage) -> None:
-    stage.store.before_save = lambda: (
-        write_notebook(stage.file, [str(time.monotonic_ns())]) and None
-    )
+    def write_first() -> None:
+        write_notebook(stage.file, [str(time.monotonic_ns())])
+
+    stage.store.before_save = write_first
     (report,) = await stage.carry(stage.grant(), reports=1)
     assert refusal(report) == "notebook_not_writable"
     assert stage.requests() == []
@@ -378,7 +409,7 @@ async def test_a_tab_that_came_during_the_run_gets_the_outputs_and_the_file_is_i
     assert offered.id == "schedule-s1-1"
     assert offered.source == source(WAIT)
     assert offered.outputs[0].text.endswith("begun\nended\n")
-    assert offered.execution_count == 2
+    assert isinstance(offered.execution_count, int)
 
 
 async def test_outputs_go_into_what_is_on_disk_at_the_end(stage: Stage) -> None:
@@ -442,12 +473,14 @@ async def test_a_fault_while_handing_over_is_still_an_end(
     assert PROMPT not in caplog.text
 
 
-async def test_a_kernel_that_dies_in_the_run_leaves_what_came_before(stage: Stage) -> None:
-    grant = stage.grant("import os, time\nprint('begun', flush=True)\ntime.sleep(0.5)\nos._exit(1)")
-    _, finished = await stage.carry(grant)
+async def test_a_kernel_that_dies_in_the_run_leaves_what_came_before(own_stage: Stage) -> None:
+    grant = own_stage.grant(
+        "import os, time\nprint('begun', flush=True)\ntime.sleep(0.5)\nos._exit(1)"
+    )
+    _, finished = await own_stage.carry(grant)
     assert isinstance(finished, Finished)
     assert finished.detail == "the kernel died or restarted during the run"
-    assert stage.followups()[0].outputs[0].text[-1] == "begun\n"
+    assert own_stage.followups()[0].outputs[0].text[-1] == "begun\n"
 
 
 async def test_a_cell_that_the_kernel_aborts_is_no_run(stage: Stage) -> None:
@@ -466,9 +499,9 @@ async def test_a_cell_that_the_kernel_aborts_is_no_run(stage: Stage) -> None:
     assert len(stage.requests()) == 1
 
 
-async def test_a_kernel_that_was_let_go_gets_nothing(stage: Stage) -> None:
-    stage.watch.close()
-    (report,) = await stage.carry(stage.grant(), reports=1)
+async def test_a_kernel_that_was_let_go_gets_nothing(own_stage: Stage) -> None:
+    own_stage.watch.close()
+    (report,) = await own_stage.carry(own_stage.grant(), reports=1)
     assert refusal(report) == "no_kernel"
 
 
@@ -511,11 +544,13 @@ async def test_what_a_run_of_somebody_else_left_can_be_recorded(stage: Stage) ->
 
 
 async def test_what_took_how_long_is_told_apart(stage: Stage) -> None:
+    began = time.monotonic()
     await stage.carry(stage.grant("import time; time.sleep(0.3)"))
     (times,) = stage.times
     assert times.run >= 0.3
-    assert 0 < times.insert < 0.3
-    assert 0 < times.record < 0.3
+    assert times.insert > 0
+    assert times.record > 0
+    assert times.insert + times.run + times.record <= time.monotonic() - began
 
 
 async def test_closing_gives_a_run_under_way_up_and_leaves_no_task(
