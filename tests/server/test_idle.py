@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -14,21 +15,44 @@ from jupyter_schedule.server.idle import IOPubWatch, KernelGone
 from tests.harness.in_process import LocalKernel, local_kernel
 from tests.harness.wait import until
 
-pytestmark = pytest.mark.kernel
+pytestmark = [pytest.mark.kernel, pytest.mark.asyncio(loop_scope="module")]
 
 
-@pytest_asyncio.fixture
-async def kernel(tmp_path: Path) -> AsyncIterator[LocalKernel]:
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shared(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[LocalKernel]:
+    async with local_kernel(tmp_path_factory.mktemp("kernel")) as kernel:
+        yield kernel
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def kernel(shared: LocalKernel, tmp_path: Path) -> AsyncIterator[LocalKernel]:
+    """The kernel of all tests here, at rest and in this test's folder."""
+    await shared.reply(shared.execute(f"import os; os.chdir({str(tmp_path)!r})"))
+    yield shared
+    await shared.ask("comm_info_request", {})
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def watch(kernel: LocalKernel) -> AsyncIterator[IOPubWatch]:
+    async with watching(kernel) as watch:
+        yield watch
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def own_kernel(tmp_path: Path) -> AsyncIterator[LocalKernel]:
+    """A kernel that the test may ruin."""
     async with local_kernel(tmp_path) as kernel:
         yield kernel
 
 
-@pytest_asyncio.fixture
-async def watch(kernel: LocalKernel) -> AsyncIterator[IOPubWatch]:
+@asynccontextmanager
+async def watching(kernel: LocalKernel) -> AsyncIterator[IOPubWatch]:
     watch = IOPubWatch(kernel.manager)
     await watch.start()
-    yield watch
-    watch.close()
+    try:
+        yield watch
+    finally:
+        watch.close()
 
 
 async def eventually(condition: Callable[[], object], timeout: float = 20) -> None:
@@ -119,6 +143,7 @@ async def test_messages_on_subshells_and_control_do_not_end_a_running_cell(
     assert watch.edges == 1
     await asyncio.wait_for(watch.barrier(), 20)
     assert watch.edges == 2
+    await kernel.ask("delete_subshell_request", {"subshell_id": subshell}, control=True)
 
 
 async def test_a_message_of_a_widget_beside_an_asynchronous_cell_does_not_end_it(
@@ -132,46 +157,47 @@ async def test_a_message_of_a_widget_beside_an_asynchronous_cell_does_not_end_it
     await asyncio.wait_for(fully_idle(watch), 20)
 
 
-async def test_a_stop_in_the_debugger_is_busy(kernel: LocalKernel, watch: IOPubWatch) -> None:
-    sequence = iter(range(1, 100))
+async def test_a_stop_in_the_debugger_is_busy(own_kernel: LocalKernel) -> None:
+    async with watching(own_kernel) as watch:
+        sequence = iter(range(1, 100))
 
-    async def debug(command: str, **arguments: object) -> dict[str, object]:
-        request = {
-            "type": "request",
-            "seq": next(sequence),
-            "command": command,
-            "arguments": arguments,
-        }
-        answer = await kernel.ask("debug_request", request, control=True)
-        assert answer["success"], answer
-        body: dict[str, object] = answer.get("body", {})
-        return body
+        async def debug(command: str, **arguments: object) -> dict[str, object]:
+            request = {
+                "type": "request",
+                "seq": next(sequence),
+                "command": command,
+                "arguments": arguments,
+            }
+            answer = await own_kernel.ask("debug_request", request, control=True)
+            assert answer["success"], answer
+            body: dict[str, object] = answer.get("body", {})
+            return body
 
-    await debug("initialize", clientID="test", adapterID="", pathFormat="path")
-    await debug("attach")
-    code = "a = 1\nb = 2\nc = 3"
-    source = (await debug("dumpCell", code=code))["sourcePath"]
-    await debug("setBreakpoints", source={"path": source}, breakpoints=[{"line": 2}])
-    await debug("configurationDone")
-    msg_id = kernel.execute(code)
+        await debug("initialize", clientID="test", adapterID="", pathFormat="path")
+        await debug("attach")
+        code = "a = 1\nb = 2\nc = 3"
+        source = (await debug("dumpCell", code=code))["sourcePath"]
+        await debug("setBreakpoints", source={"path": source}, breakpoints=[{"line": 2}])
+        await debug("configurationDone")
+        msg_id = own_kernel.execute(code)
 
-    async def stopped() -> int:
-        while True:
-            message = await kernel.client.iopub_channel.get_msg(timeout=30)
-            content = message["content"]
-            if message["header"]["msg_type"] == "debug_event" and content["event"] == "stopped":
-                thread: int = content["body"]["threadId"]
-                return thread
+        async def stopped() -> int:
+            while True:
+                message = await own_kernel.client.iopub_channel.get_msg(timeout=30)
+                content = message["content"]
+                if message["header"]["msg_type"] == "debug_event" and content["event"] == "stopped":
+                    thread: int = content["body"]["threadId"]
+                    return thread
 
-    thread = await stopped()
-    barrier = asyncio.create_task(watch.barrier())
-    await asyncio.sleep(0.3)
-    assert watch.running == {msg_id}
-    assert not barrier.done()
-    await debug("continue", threadId=thread)
-    await asyncio.wait_for(barrier, 20)
-    assert not watch.busy
-    await debug("disconnect")
+        thread = await stopped()
+        barrier = asyncio.create_task(watch.barrier())
+        await asyncio.sleep(0.3)
+        assert watch.running == {msg_id}
+        assert not barrier.done()
+        await debug("continue", threadId=thread)
+        await asyncio.wait_for(barrier, 20)
+        assert not watch.busy
+        await debug("disconnect")
 
 
 class Ends(list[tuple[str, bool]]):
@@ -256,65 +282,62 @@ async def test_a_request_whose_end_is_never_told_does_not_keep_the_kernel_busy(
 
 
 @pytest.mark.parametrize("how", ["a crash in a cell", "killed by the system"])
-async def test_a_kernel_that_dies_ends_every_wait(
-    kernel: LocalKernel, watch: IOPubWatch, how: str
-) -> None:
-    gone: list[float] = []
-    watch.on_gone.append(lambda: gone.append(time.monotonic()))
-    ends = Ends(watch)
-    crashing = how == "a crash in a cell"
-    code = (
-        "import os, time; time.sleep(0.3); os._exit(1)"
-        if crashing
-        else "import time; time.sleep(60)"
-    )
-    running, queued = kernel.execute(code), kernel.execute("2")
-    for msg_id in (running, queued):
-        watch.watch_request(msg_id)
-    collector = watch.collect(running)
-    await eventually(lambda: watch.busy)
-    barrier = asyncio.create_task(watch.barrier())
-    if not crashing:
-        kernel.kill()
-    with pytest.raises(KernelGone):
-        await asyncio.wait_for(barrier, 20)
-    assert not watch.busy
-    assert sorted(ends) == sorted([(running, True), (queued, False)])
-    assert await asyncio.wait_for(collector.done(), 1) == "gone"
-    await asyncio.sleep(0.1)
-    assert len(gone) == 1
+async def test_a_kernel_that_dies_ends_every_wait(own_kernel: LocalKernel, how: str) -> None:
+    async with watching(own_kernel) as watch:
+        gone: list[float] = []
+        watch.on_gone.append(lambda: gone.append(time.monotonic()))
+        ends = Ends(watch)
+        crashing = how == "a crash in a cell"
+        code = (
+            "import os, time; time.sleep(0.3); os._exit(1)"
+            if crashing
+            else "import time; time.sleep(60)"
+        )
+        running, queued = own_kernel.execute(code), own_kernel.execute("2")
+        for msg_id in (running, queued):
+            watch.watch_request(msg_id)
+        collector = watch.collect(running)
+        await eventually(lambda: watch.busy)
+        barrier = asyncio.create_task(watch.barrier())
+        if not crashing:
+            own_kernel.kill()
+        with pytest.raises(KernelGone):
+            await asyncio.wait_for(barrier, 20)
+        assert not watch.busy
+        assert sorted(ends) == sorted([(running, True), (queued, False)])
+        assert await asyncio.wait_for(collector.done(), 1) == "gone"
+        await asyncio.sleep(0.1)
+        assert len(gone) == 1
 
 
-async def test_a_restart_is_noticed_by_itself_and_once(
-    kernel: LocalKernel, watch: IOPubWatch
-) -> None:
-    gone: list[bool] = []
-    watch.on_gone.append(lambda: gone.append(watch.busy))
-    kernel.execute("import time; time.sleep(60)")
-    await eventually(lambda: watch.busy)
-    barrier = asyncio.create_task(watch.barrier())
-    await kernel.manager.restart_kernel(now=True)
-    with pytest.raises(KernelGone):
-        await asyncio.wait_for(barrier, 20)
-    assert gone == [False]
-    kernel.execute("1")
-    await asyncio.wait_for(fully_idle(watch), 20)
-    assert gone == [False]
+async def test_a_restart_is_noticed_by_itself_and_once(own_kernel: LocalKernel) -> None:
+    async with watching(own_kernel) as watch:
+        gone: list[bool] = []
+        watch.on_gone.append(lambda: gone.append(watch.busy))
+        own_kernel.execute("import time; time.sleep(60)")
+        await eventually(lambda: watch.busy)
+        barrier = asyncio.create_task(watch.barrier())
+        await own_kernel.manager.restart_kernel(now=True)
+        with pytest.raises(KernelGone):
+            await asyncio.wait_for(barrier, 20)
+        assert gone == [False]
+        own_kernel.execute("1")
+        await asyncio.wait_for(fully_idle(watch), 20)
+        assert gone == [False]
 
 
-async def test_a_reset_by_the_owner_is_not_told_back_to_it(
-    kernel: LocalKernel, watch: IOPubWatch
-) -> None:
-    gone: list[bool] = []
-    watch.on_gone.append(lambda: gone.append(True))
-    barrier = asyncio.create_task(watch.barrier())
-    await asyncio.sleep(0)
-    watch.reset()
-    with pytest.raises(KernelGone):
-        await barrier
-    await kernel.manager.restart_kernel(now=True)
-    await eventually(lambda: watch.started)
-    assert gone == []
+async def test_a_reset_by_the_owner_is_not_told_back_to_it(own_kernel: LocalKernel) -> None:
+    async with watching(own_kernel) as watch:
+        gone: list[bool] = []
+        watch.on_gone.append(lambda: gone.append(True))
+        barrier = asyncio.create_task(watch.barrier())
+        await asyncio.sleep(0)
+        watch.reset()
+        with pytest.raises(KernelGone):
+            await barrier
+        await own_kernel.manager.restart_kernel(now=True)
+        await eventually(lambda: watch.started)
+        assert gone == []
 
 
 async def test_a_flood_of_output_while_the_server_is_held_up_loses_no_end(
@@ -350,12 +373,12 @@ async def test_our_own_cells_cannot_ask_for_input(watch: IOPubWatch) -> None:
 
 
 async def test_a_kernel_that_says_nothing_is_given_up(
-    kernel: LocalKernel, monkeypatch: pytest.MonkeyPatch
+    own_kernel: LocalKernel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("jupyter_schedule.server.idle._FIRST_WORD", 0.3)
-    kernel.manager.stop_restarter()
-    kernel.kill()
-    watch = IOPubWatch(kernel.manager)
+    own_kernel.manager.stop_restarter()
+    own_kernel.kill()
+    watch = IOPubWatch(own_kernel.manager)
     with pytest.raises(KernelGone):
         await watch.start()
     with pytest.raises(KernelGone):
