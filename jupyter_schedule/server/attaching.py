@@ -11,13 +11,14 @@ CODE = "%reload_ext jupyter_schedule"
 """Attaches whether or not the extension was loaded before."""
 
 
-async def load_extension(kernel: Any, *, timeout: float = 30.0) -> None:  # noqa: ASYNC109
+async def load_extension(kernel: Any, *, timeout: float = 30.0) -> None:
     """Run the magic in the kernel, after what it has to do already; `timeout` is in seconds.
 
     Raises `SessionNotLive` when the kernel does not answer in time or cannot load it.
     """
     client = kernel.client()
-    client.start_channels(shell=True, iopub=False, stdin=False, hb=False, control=False)
+    # Of a kernel's five channels only the one called shell is needed.
+    client.start_channels(iopub=False, stdin=False, hb=False, control=False)
     try:
         message_id = client.execute(CODE, store_history=False, allow_stdin=False)
         async with asyncio.timeout(timeout):

@@ -1,22 +1,18 @@
-"""From *due* to *claimed* for one session: decision, dispatch, lease, take-back (contract 5.2–5.8)."""
+"""From *due* to *claimed* for one session: decision, dispatch, lease, take-back (contract 5.2 to 5.8)."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING
 
-import msgspec
-
-from jupyter_schedule.log.events import FollowupDropped, FollowupQueued, SessionPaused
+from jupyter_schedule.log.events import FollowupDropped, SessionPaused
 from jupyter_schedule.log.state import Followup
-from jupyter_schedule.rules.due import Deliver, Entry, Wait, decide, decide_again, run_now_entry
+from jupyter_schedule.rules.due import Wait
 from jupyter_schedule.rules.errors import PersistenceUncertain
-from jupyter_schedule.rules.framing import followup_source, frame, framed
-from jupyter_schedule.rules.records import Reminder
-from jupyter_schedule.rules.times import is_reached
+from jupyter_schedule.rules.framing import followup_source
+from jupyter_schedule.server.agenda import Agenda
 from jupyter_schedule.server.carriers.protocol import (
     Carrier,
     Finished,
@@ -27,7 +23,7 @@ from jupyter_schedule.server.carriers.protocol import (
 )
 from jupyter_schedule.server.clock import Handle
 from jupyter_schedule.server.failpoints import reach
-from jupyter_schedule.server.followup import FINAL, LEASED, State, Trigger, step
+from jupyter_schedule.server.followup import LEASED, State, Trigger, step
 from jupyter_schedule.server.reasons import REASONS, Waiting
 from jupyter_schedule.server.unattended import UnattendedLimit
 
@@ -56,11 +52,10 @@ class Delivery:
     def __init__(self, owner: Owner, *, leases: Iterator[int], overdue_at_attach: set[str]) -> None:
         self._owner = owner
         self._leases = leases
+        self.agenda = Agenda(owner.log.state)
         self.carried: Carried | None = None
         self.waiting: Waiting | None = None
         """Why something due is not delivered, or None (contract 5.12)."""
-        self.run_now: dict[str, None] = {}
-        self.retry: dict[str, None] = {}
         self.limit = UnattendedLimit(owner.settings.unattended_limit, exempt=overdue_at_attach)
         self._tries = 0
         self._not_before = 0.0
@@ -68,65 +63,32 @@ class Delivery:
         if current is not None and current.state == "queued":
             self.carried = Carried(followup_id=current.id, state=State.QUEUED)
 
-    # A follow-up is wanted -----------------------------------------------------------------
-
     def wanted(self) -> Wait | bool:
-        """Whether something could be delivered now, were the session idle; or until when to wait."""
-        state, now = self._owner.log.state, self._owner.clock.now()
-        if self.carried is not None and self.carried.state not in FINAL:
-            return self.carried.state is State.QUEUED and not state.paused
-        if self.asked_by_person():
-            return True
-        decision = decide(state.reminders.active, now)
-        if isinstance(decision, Wait):
-            return decision
-        return isinstance(decision, Deliver) and not state.paused
+        """Whether something may be delivered now, were the session idle; or until when to wait."""
+        if self.carried is not None:
+            return self.carried.state is State.QUEUED and not self._owner.log.state.paused
+        return self.agenda.wanted(self._owner.clock.now())
 
     def due(self) -> bool:
-        """Whether anything should have been delivered by now and is not claimed yet."""
-        state, now = self._owner.log.state, self._owner.clock.now()
+        """Whether anything should have been delivered by now and is not on its way."""
         if self.carried is not None:
             return self.carried.state is State.QUEUED
-        return self.asked_by_person() or any(
-            is_reached(reminder.scheduled_at, now) for reminder in state.reminders.active.values()
-        )
+        return self.agenda.due(self._owner.clock.now())
 
     def asked_by_person(self) -> bool:
         """Whether the next follow-up is one that a person asked for, which a pause does not hold."""
-        return self.carried is None and bool(self.run_now or self.retry)
+        return self.carried is None and self.agenda.asked_by_person
 
     def delay(self) -> float:
         """Seconds until a follow-up that was taken back is tried again; 0 when it may be now."""
         return max(0.0, self._not_before - time.monotonic())
 
-    def _choose(self) -> tuple[tuple[Entry, ...], str | None]:
-        """The entries of the next follow-up and, for a retry, the follow-up it repeats."""
-        state, now = self._owner.log.state, self._owner.clock.now()
-        active = state.reminders.active
-        for reminder_id in list(self.run_now):
-            if reminder_id in active:
-                return (run_now_entry(active[reminder_id], now),), None
-            del self.run_now[reminder_id]
-        for old in list(self.retry):
-            entries = state.followups[old].entries
-            return tuple(msgspec.structs.replace(entry, carried=True) for entry in entries), old
-        decision = decide(active, now)
-        if isinstance(decision, Deliver) and not state.paused:
-            return tuple(decision.entries), None
-        return (), None
-
-    # queued --------------------------------------------------------------------------------
-
     async def dispatch(self, carrier: Carrier) -> None:
         """The session is fully idle and `carrier` is ready: decide, record, grant."""
-        log = self._owner.log
         try:
-            await log.checkpoint()
+            await self._owner.log.checkpoint()
             queued = await (self._queue_again() if self.carried else self._queue())
         except PersistenceUncertain as error:
-            if self.carried is not None and self.carried.state is State.DECIDED:
-                self._step(Trigger.NOT_DURABLE)
-                self.carried = None
             self._owner.log_failed(error)
             self._wait_again("persistence", str(error))
             return
@@ -136,73 +98,43 @@ class Delivery:
             await reach("after-grant")
 
     async def _queue(self) -> Followup | None:
-        entries, retries = self._choose()
-        if not entries:
-            return None
-        state = self._owner.log.state
-        if not retries and not self.run_now and self.limit.reached():
-            self._owner.log.stage(SessionPaused(reason="unattended_limit"))
-            await self._owner.log.checkpoint()
+        """Decide and record a new follow-up; unconfirmed, it was never decided (contract 4.6)."""
+        log, settings = self._owner.log, self._owner.settings
+        if not self.agenda.asked_by_person and self.limit.reached():
+            log.stage(SessionPaused(reason="unattended_limit"))
             self.waiting = Waiting("unattended_limit", self.limit.sentence())
+            await log.checkpoint()
             return None
-        followup_id = state.next_followup_id()
-        now = self._owner.clock.now()
-        reminders = state.followups[retries].reminders if retries else state.reminders.active
-        self.carried = Carried(followup_id=followup_id, state=State.DECIDED)
-        event = FollowupQueued(
-            followup_id=followup_id,
-            cell_id=state.derived_cell_id(followup_id),
-            accepted_at=now,
-            entries=entries,
-            text=self._text(entries, reminders, now, retries),
-            retries=retries,
-        )
-        await reach("before-queued")
-        await self._owner.log.commit(event)
+        choice = self.agenda.choose(self._owner.clock.now())
+        if choice is None:
+            return None
+        line = self.agenda.line(choice, settings.framing, replaces=None)
+        self.carried = Carried(followup_id=line.followup_id, state=State.DECIDED)
+        try:
+            await reach("before-queued")
+            await log.commit(line)
+        except BaseException:
+            self._step(Trigger.NOT_DURABLE)
+            self.carried = None
+            raise
         self._step(Trigger.DURABLE)
-        for entry in entries:
-            self.run_now.pop(entry.id, None)
-        if retries:
-            self.retry.pop(retries, None)
-        return state.followups[followup_id]
+        self.agenda.chosen(choice)
+        return log.state.followups[line.followup_id]
 
     async def _queue_again(self) -> Followup | None:
         """Decide the queued follow-up anew just before its lease is granted (contract 5.7)."""
-        state, now = self._owner.log.state, self._owner.clock.now()
-        followup = state.current
+        log, settings = self._owner.log, self._owner.settings
+        followup = log.state.current
         assert followup is not None
-        entries = decide_again(followup.entries, followup.reminders, state.reminders.active, now)
-        if not entries:
+        choice = self.agenda.choose_again(followup, self._owner.clock.now())
+        if choice is None:
             await self.drop(followup.id, reason="deleted")
             return None
-        reminders = {**state.reminders.active, **followup.reminders}
-        text = self._text(entries, reminders, now, followup.retries)
-        if text != followup.text or entries != followup.entries:
-            await self._owner.log.commit(
-                FollowupQueued(
-                    followup_id=followup.id,
-                    cell_id=followup.cell_id,
-                    accepted_at=now,
-                    entries=entries,
-                    text=text,
-                    replaces=True,
-                    retries=followup.retries,
-                )
-            )
+        line = self.agenda.line(choice, settings.framing, replaces=followup)
+        if (line.text, line.entries) != (followup.text, followup.entries):
+            await log.commit(line)
         self._step(Trigger.DECIDED_AGAIN)
-        return state.followups[followup.id]
-
-    def _text(
-        self,
-        entries: tuple[Entry, ...],
-        reminders: Mapping[str, Reminder],
-        now: datetime,
-        retries: str | None,
-    ) -> str:
-        style = self._owner.settings.framing
-        return frame(framed(entries, reminders), now=now, style=style, retries=retries)
-
-    # granted -------------------------------------------------------------------------------
+        return log.state.followups[followup.id]
 
     def _grant(self, followup: Followup, carrier: Carrier) -> None:
         owner = self._owner
@@ -256,8 +188,6 @@ class Delivery:
         if carried is None or carried.grant != grant or carried.state is not State.GRANTED:
             return
         self.take_back(Trigger.TAKE_BACK, reason, detail)
-
-    # inserted ------------------------------------------------------------------------------
 
     def _watch_for_claim(self, grant: Grant) -> None:
         """A request can be lost on its way to the kernel: then no end of it will ever be seen."""
@@ -314,8 +244,6 @@ class Delivery:
         self.waiting = Waiting(reason, detail)
         self._owner.changed()
 
-    # claimed, ended, dropped ---------------------------------------------------------------
-
     def lease_is_live(self, followup_id: str, lease: object) -> bool:
         """Whether a run that carries this lease number may claim (contract 5.6)."""
         carried = self.carried
@@ -330,7 +258,8 @@ class Delivery:
     def claimed(self, followup: Followup, msg_id: str) -> Carrier | None:
         """`turn/start` is durable; return the carrier that brought the cell, if one did."""
         carried = self.carried
-        assert carried is not None and carried.followup_id == followup.id
+        assert carried is not None
+        assert carried.followup_id == followup.id
         carrier = carried.carrier
         if carried.timer is not None:
             carried.timer.cancel()
@@ -372,9 +301,10 @@ class Delivery:
         """Pause holds a lease that is out, too."""
         self.take_back(Trigger.TAKE_BACK, "paused", "paused")
 
-    def try_now(self) -> None:
-        """A person acted, or a tab came: forget the delay."""
+    def person_acted(self) -> None:
+        """Forget the delay, and count unattended turns from here."""
         self._tries, self._not_before = 0, 0.0
+        self.limit.person_acted()
 
     def close(self) -> None:
         """The session goes cold; what is queued stays queued in the log."""

@@ -86,7 +86,7 @@ class Handover:
             return True  # the same page came back: it has the outputs itself
         if await self._give_to_a_tab(cell):
             return True
-        if not await owner.readiness.may_write_file():
+        if not await owner.dispatcher.readiness.may_write_file():
             return False
         owner.note(await owner.headless.record(grant.path, grant.identity, cell))
         return True

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from jupyter_schedule.server.carriers.browser import Browser
 from jupyter_schedule.server.carriers.protocol import Carrier
-from jupyter_schedule.server.idle import KernelGone
+from jupyter_schedule.server.kernel_watch import KernelGone
 from jupyter_schedule.server.reasons import Waiting
 from jupyter_schedule.server.tabs import Answer, AwayTab
 

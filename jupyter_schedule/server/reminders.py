@@ -90,7 +90,7 @@ class Reminders:
             if change is None:
                 return result_not_found(reminder_id)
             owner.log.stage(ScheduleChange(change=change), key=key)
-            owner.delivery.run_now.pop(reminder_id, None)
+            owner.delivery.agenda.forget(reminder_id)
             owner.changed()
         await self._checkpoint("delete", reminder_id)
         return result_deleted(reminder_id)

@@ -133,14 +133,7 @@ class ActionHandler(ScheduleHandler):
         body = self.get_json_body()
         if not isinstance(body, dict) or not isinstance(body.get("action"), str):
             raise HTTPError(400, "the body is an object with action")
-        key = body.get("key")
-        result = await self.service.people.act(
-            self.notebook(),
-            body["action"],
-            id=body.get("id"),
-            arguments=body.get("arguments"),
-            key=key if isinstance(key, str) else None,
-        )
+        result = await self.service.people.act(self.notebook(), body)
         # A tool's refusal is a value; a view that names a problem and a delete that found nothing
         # are no refusals.
         if "code" in result and not result.keys() & {"path", "deleted"}:

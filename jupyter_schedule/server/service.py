@@ -63,8 +63,6 @@ class Service:
         self._tasks: set[asyncio.Task[object]] = set()
         self._zones: dict[tuple[str, str], str] = {}
 
-    # Start and stop ---------------------------------------------------------------------------
-
     async def start(self) -> None:
         """Listen to kernels and to Jupyter's events; kernels that run already get their secret."""
         await self.socket.start()
@@ -84,8 +82,6 @@ class Service:
             task.cancel()
         await self.socket.stop()
         self.clock.close()
-
-    # Jupyter's events -------------------------------------------------------------------------
 
     async def _kernel_event(self, logger: Any, schema_id: str, data: dict[str, Any]) -> None:
         kernel_id = data.get("kernel_id")
@@ -121,8 +117,6 @@ class Service:
         except Exception:
             # Contents events come from saving and renaming, which must go on (contract 7.5).
             self.logger.exception("the log of %s could not follow its notebook", path)
-
-    # What owners ask --------------------------------------------------------------------------
 
     def connections(self, kernel_id: str) -> int:
         """How many front ends are connected to the kernel through this server."""
@@ -164,8 +158,6 @@ class Service:
         )
         return sessions
 
-    # Zones that tabs report -------------------------------------------------------------------
-
     def note_zone(self, kernel_id: str, cell_id: str, time_zone: str) -> None:
         """A tab says which zone it is in as it schedules a cell whose request carries none."""
         if len(self._zones) >= MOST_ZONES:
@@ -175,8 +167,6 @@ class Service:
     def zone_of_cell(self, kernel_id: str, cell_id: str | None) -> str | None:
         """The reported zone, once: it belongs to that prompt only (contract 3.10)."""
         return None if cell_id is None else self._zones.pop((kernel_id, cell_id), None)
-
-    # What people and tabs see -----------------------------------------------------------------
 
     def live_paths(self) -> list[str]:
         """The notebooks whose session is live."""

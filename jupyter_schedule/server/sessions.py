@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from functools import partial
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
@@ -65,9 +65,9 @@ class Sessions:
     async def notebook_of(self, kernel_id: str) -> str | None:
         """The contents path of the notebook whose session uses this kernel."""
         for session in await self._service.jupyter_sessions():
-            if session["kernel"] and session["kernel"]["id"] == kernel_id:
-                if session["type"] == "notebook":
-                    return str(session["path"]).strip("/")
+            kernel = session["kernel"]
+            if kernel and kernel["id"] == kernel_id and session["type"] == "notebook":
+                return str(session["path"]).strip("/")
         return None
 
     async def attach(
@@ -211,8 +211,6 @@ class Sessions:
         await asyncio.gather(
             *(self.detach(owner.kernel_id) for owner in self), return_exceptions=True
         )
-
-    # The place of a notebook (contract 6.4) ---------------------------------------------------
 
     async def verify_place(self, owner: Owner) -> None:
         """Save As moves a session to another path while the old file stays: go cold then."""
