@@ -75,6 +75,8 @@ class _Demonstration:
                     cell["source"], cell_id=cell["id"], meanwhile=self._show_reason
                 )
                 _show(ran.text)
+                if not self._show_reason().get("live"):
+                    raise CommandError(f"The notebook was not attached.\n{self._server.tail()}")
         _heading("All cells have run. The reminder comes by itself:")
         followup = self._wait_for_answer()
         content, _ = descriptors.read_log(SystemFiles(), log_path(self._notebook))

@@ -54,14 +54,12 @@ class NotebookSession:
         file = server.runtime_dir / f"kernel-{self.kernel_id}.json"
         self._client = BlockingKernelClient(connection_file=str(file))
         self._client.load_connection_file()
-        self._client.start_channels()
+        # Without the heartbeat, which takes a kernel that starts slowly for a dead one.
+        self._client.start_channels(hb=False)
 
     def __enter__(self) -> Self:
         try:
-            self._client.wait_for_ready(timeout=_START_SECONDS)
-        except RuntimeError as error:
-            self.close()
-            raise CommandError(f"The demo's kernel did not start: {error}.") from None
+            self._wait_until_ready()
         except BaseException:
             self.close()
             raise
@@ -100,6 +98,17 @@ class NotebookSession:
             meanwhile()
         raise CommandError(f"This cell did not end within {_CELL_SECONDS} s: {source}")
 
+    def _wait_until_ready(self) -> None:
+        """Ask until an answer and an output message came: from then on nothing is missed."""
+        deadline = time.monotonic() + _START_SECONDS
+        answered = heard = False
+        while not (answered and heard):
+            if time.monotonic() > deadline:
+                raise CommandError(f"The demo's kernel did not start within {_START_SECONDS} s.")
+            self._client.kernel_info()
+            answered = _has_come(self._client.get_shell_msg, 0.5) or answered
+            heard = _has_come(self._client.get_iopub_msg, 0.1) or heard
+
     def listen(self) -> None:
         """Take in what the kernel said meanwhile; waits a moment for the next message."""
         self._hear()
@@ -122,6 +131,14 @@ class NotebookSession:
             ):
                 self.foreign.append(Request(message["content"]["code"], parent["date"]))
         return heard
+
+
+def _has_come(get: Callable[..., Message], timeout: float) -> bool:
+    try:
+        get(timeout=timeout)
+    except Empty:
+        return False
+    return True
 
 
 def _says_idle(message: Message) -> bool:

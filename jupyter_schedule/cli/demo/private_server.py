@@ -175,11 +175,13 @@ class PrivateServer:
         inherited = {
             name: value
             for name, value in os.environ.items()
-            if not name.startswith(("JUPYTER", "JPY_"))
+            if name.startswith("JUPYTER_SCHEDULE_") or not name.startswith(("JUPYTER_", "JPY_"))
         }
         return inherited | {
             "IPYTHONDIR": str(self.home / "ipython"),
             "JUPYTER_CONFIG_DIR": str(self._config_dir),
+            # In front of the environment's own configuration, too.
+            "JUPYTER_CONFIG_PATH": str(self._config_dir),
             "JUPYTER_DATA_DIR": str(self.data_dir),
             "JUPYTER_RUNTIME_DIR": str(self.runtime_dir),
             "JUPYTER_TOKEN": self._token,

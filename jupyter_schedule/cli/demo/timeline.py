@@ -40,11 +40,12 @@ def timeline(lines: Iterable[Line], *, idle_at: datetime, inserted_at: datetime)
     """
     story = _Story(list(lines))
     created, reminder = story.created()
+    durable = story.durable(created)
     queued, followup_id = story.queued(reminder.id)
     claimed, turn = story.claimed(followup_id)
     return [
         Moment("created", created.at, f"{_named(created)}, {reminder.id}"),
-        story.durable(created),
+        durable,
         Moment("due", reminder.scheduled_at, f"scheduled_at of {reminder.id}"),
         Moment("idle", idle_at, "the kernel's own word after the last cell"),
         Moment("queued", queued.at, f"{_named(queued)}, {followup_id}"),

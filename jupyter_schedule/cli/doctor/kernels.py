@@ -63,7 +63,7 @@ def _look(name: str, interpreter: list[str], env: dict[str, str]) -> Iterator[Fi
     python = shlex.join(interpreter)
     try:
         versions = _ask(interpreter, env)
-    except (OSError, ValueError, subprocess.SubprocessError) as error:
+    except (OSError, ValueError, TypeError, subprocess.SubprocessError) as error:
         yield fault(f"The Python of kernel {name!r} cannot be run: {error}.", f"{python} --version")
         return
     ipykernel, ours = versions.get("ipykernel"), versions.get("jupyter-schedule")
