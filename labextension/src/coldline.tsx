@@ -1,8 +1,9 @@
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
-import { closeIcon, ReactWidget, UseSignal } from '@jupyterlab/ui-components';
+import { closeIcon, ReactWidget } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
+import { IconButton, TextButton, useActing } from './panel/action';
 import type { Schedules } from './schedules';
 import { isProblem, SessionView, waitingCount } from './views';
 
@@ -21,17 +22,39 @@ export class ColdLine extends ReactWidget {
     super();
     this._options = options;
     this.addClass('jp-Schedule-coldline');
+    options.schedules.changed.connect(this.refresh, this);
+    this.refresh();
+  }
+
+  /** Show or hide the line, as the session and the person's settings have it. */
+  refresh(): void {
+    const { schedules, panel, isWanted } = this._options;
+    this._waiting = waitingCold(schedules.entry(panel.context.localPath).view);
+    if (this._waiting === 0) {
+      this._isClosed = false;
+    }
+    this.setHidden(this._waiting === 0 || this._isClosed || !isWanted());
+    this.update();
   }
 
   protected render(): React.JSX.Element {
+    const { schedules, panel, trans } = this._options;
     return (
-      <UseSignal signal={this._options.schedules.changed}>
-        {() => <Line {...this._options} />}
-      </UseSignal>
+      <Line
+        trans={trans}
+        waiting={this._waiting}
+        attach={() => schedules.act(panel.context.localPath, 'attach')}
+        close={() => {
+          this._isClosed = true;
+          this.refresh();
+        }}
+      />
     );
   }
 
   private readonly _options: IColdLineOptions;
+  private _waiting = 0;
+  private _isClosed = false;
 }
 
 export interface IColdLineOptions {
@@ -41,61 +64,37 @@ export interface IColdLineOptions {
   readonly isWanted: () => boolean;
 }
 
-function Line(props: IColdLineOptions): React.JSX.Element | null {
-  const { schedules, trans, panel } = props;
-  const [isClosed, setClosed] = React.useState(false);
-  const [error, setError] = React.useState<string | null>(null);
-  const [isBusy, setBusy] = React.useState(false);
-  const path = panel.context.localPath;
-  const waiting = waitingCold(schedules.entry(path).view);
-  React.useEffect(() => {
-    if (waiting === 0) {
-      setClosed(false);
-      setError(null);
-    }
-  }, [waiting]);
-  if (waiting === 0 || isClosed || !props.isWanted()) {
-    return null;
-  }
-  const attach = async () => {
-    setBusy(true);
-    try {
-      await schedules.act(path, 'attach');
-    } catch (reason) {
-      setError((reason as Error).message);
-    } finally {
-      setBusy(false);
-    }
-  };
+function Line(props: {
+  trans: TranslationBundle;
+  waiting: number;
+  attach: () => Promise<unknown>;
+  close: () => void;
+}): React.JSX.Element {
+  const { trans, waiting } = props;
+  const { isBusy, error, start } = useActing();
+  const text =
+    error ??
+    trans._n(
+      '%1 reminder waits until an agent is attached to this notebook.',
+      '%1 reminders wait until an agent is attached to this notebook.',
+      waiting
+    );
   return (
     <div className="jp-Schedule-line" role="status">
-      <span>
-        {error ??
-          trans._n(
-            '%1 reminder waits until an agent is attached to this notebook.',
-            '%1 reminders wait until an agent is attached to this notebook.',
-            waiting
-          )}
-      </span>
-      <button
-        className="jp-mod-styled jp-mod-small"
-        disabled={isBusy}
+      <span title={text}>{text}</span>
+      <TextButton
+        label={trans.__('Attach')}
+        isBusy={isBusy}
         onClick={() => {
-          void attach();
+          start(props.attach);
         }}
-      >
-        {trans.__('Attach')}
-      </button>
-      <button
-        className="jp-Schedule-button"
-        title={trans.__('Hide this line')}
-        aria-label={trans.__('Hide this line')}
-        onClick={() => {
-          setClosed(true);
-        }}
-      >
-        <closeIcon.react tag="span" className="jp-Schedule-icon" />
-      </button>
+      />
+      <IconButton
+        icon={closeIcon}
+        label={trans.__('Hide this line')}
+        isBusy={false}
+        onClick={props.close}
+      />
     </div>
   );
 }

@@ -2,21 +2,19 @@ import type {
   JupyterFrontEnd,
   JupyterFrontEndPlugin
 } from '@jupyterlab/application';
-import {
-  INotebookCellExecutor,
-  INotebookTracker,
-  NotebookPanel
-} from '@jupyterlab/notebook';
+import { INotebookCellExecutor, INotebookTracker } from '@jupyterlab/notebook';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 
 import manifest from '../package.json';
 import { Delivery } from './delivery';
+import { eachNotebook } from './each';
 import { Live } from './live';
 import { people } from './people';
 import { Presence } from './presence';
 import { Requests } from './requests';
 import { FollowupRunner } from './run';
 import { Scheduled } from './scheduled';
+import { Siblings } from './siblings';
 import { TabSocket } from './socket';
 import { IRequests, ITab } from './tokens';
 import { Zone } from './zone';
@@ -53,8 +51,7 @@ const requests: JupyterFrontEndPlugin<IRequests> = {
   provides: IRequests,
   activate: (_: JupyterFrontEnd, tracker: INotebookTracker): IRequests => {
     const watcher = new Requests();
-    const watch = (panel: NotebookPanel) => {
-      const { context, sessionContext } = panel;
+    eachNotebook(tracker, ({ context, sessionContext }) => {
       const take = () => {
         const kernel = sessionContext.session?.kernel ?? null;
         if (kernel !== null) {
@@ -63,11 +60,7 @@ const requests: JupyterFrontEndPlugin<IRequests> = {
       };
       sessionContext.kernelChanged.connect(take, watcher);
       take();
-    };
-    tracker.forEach(watch);
-    tracker.widgetAdded.connect((_, panel) => {
-      watch(panel);
-    }, watcher);
+    });
     return watcher;
   }
 };
@@ -89,21 +82,21 @@ const delivery: JupyterFrontEndPlugin<void> = {
   requires: [ITab, IRequests, INotebookTracker, INotebookCellExecutor],
   activate: (
     app: JupyterFrontEnd,
-    { socket, presence }: ITab,
+    { socket, presence, isLive }: ITab,
     requests: IRequests,
     tracker: INotebookTracker,
     executor: INotebookCellExecutor
   ): void => {
-    const { contents } = app.serviceManager;
+    const { contents, events } = app.serviceManager;
     const runner = new FollowupRunner(executor);
     requests.add(runner);
     const scheduled = new Scheduled();
-    tracker.forEach(panel => {
+    const live = { isLive };
+    const siblings = new Siblings({ events, presence, contents, live });
+    eachNotebook(tracker, panel => {
       scheduled.watch(panel);
+      siblings.watch(panel);
     });
-    tracker.widgetAdded.connect((_, panel) => {
-      scheduled.watch(panel);
-    }, scheduled);
     new Delivery({ socket, presence, scheduled, runner, contents });
   }
 };

@@ -4,7 +4,7 @@ import {
   JupyterFrontEndPlugin
 } from '@jupyterlab/application';
 import { ICommandPalette } from '@jupyterlab/apputils';
-import { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
+import { INotebookTracker } from '@jupyterlab/notebook';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { IStatusBar } from '@jupyterlab/statusbar';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
@@ -12,6 +12,7 @@ import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import { ScheduleApi } from './api';
 import { ColdLine } from './coldline';
 import { addCommands, CommandIDs, PALETTE } from './commands';
+import { eachNotebook } from './each';
 import { scheduleIcon } from './icon';
 import { markFollowups } from './mark';
 import { SchedulePanel } from './panel/panel';
@@ -155,9 +156,7 @@ const line: JupyterFrontEndPlugin<void> = {
     eachNotebook(tracker, panel => {
       const widget = new ColdLine({ schedules, trans, panel, isWanted });
       panel.contentHeader.addWidget(widget);
-      preferences.changed.connect(() => {
-        widget.update();
-      }, widget);
+      preferences.changed.connect(widget.refresh, widget);
     });
   }
 };
@@ -186,17 +185,6 @@ const mark: JupyterFrontEndPlugin<void> = {
     });
   }
 };
-
-/** Do something with every notebook that is open, and with every later one. */
-function eachNotebook(
-  tracker: INotebookTracker,
-  act: (panel: NotebookPanel) => void
-): void {
-  tracker.forEach(act);
-  tracker.widgetAdded.connect((_, panel) => {
-    act(panel);
-  }, tracker);
-}
 
 /** The plugins for people; each can be disabled by its id. */
 export const people: JupyterFrontEndPlugin<unknown>[] = [

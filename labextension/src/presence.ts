@@ -4,9 +4,9 @@ import type { Contents } from '@jupyterlab/services';
 import type { IDisposable } from '@lumino/disposable';
 import { Signal } from '@lumino/signaling';
 
-import { reloadIfChanged } from './disk';
 import type { IHeldNotebook } from './protocol';
 import { isReadOnly } from './readiness';
+import { followDisk } from './reload';
 import type { TabSocket } from './socket';
 
 /** The server's own files, and the same files as jupyter-collaboration serves them. */
@@ -203,16 +203,14 @@ export class Presence implements IDisposable {
   }
 
   /** Bring a notebook to the state of the disk, and announce it then. */
-  private async _compare({ context, content }: NotebookPanel): Promise<void> {
+  private async _compare(panel: NotebookPanel): Promise<void> {
+    const { context } = panel;
     const seen = this._seen;
     if (this._comparing.has(context)) {
       return;
     }
     this._comparing.add(context);
-    const active = content.activeCellIndex;
-    if (await reloadIfChanged(context, this._contents)) {
-      content.activeCellIndex = Math.min(active, content.widgets.length - 1);
-    }
+    await followDisk(panel, this._contents);
     this._comparing.delete(context);
     // If the connection was lost meanwhile, the next one compares anew.
     seen.add(context);

@@ -101,21 +101,19 @@ export function TextButton(props: {
   );
 }
 
-/** A button with a word that does one thing to one notebook. */
+/** A button with a word that does something about a log. */
 export function ActionButton(props: {
   path: string;
   label: string;
   acting: IActing;
-  isAccented?: boolean;
-  action: 'adopt' | 'attach' | 'fresh' | 'go_on' | 'unpause';
+  action: 'adopt' | 'fresh';
   id?: string;
 }): React.JSX.Element {
   const { schedules } = useSchedules();
-  const { path, action, id, acting, label, isAccented = false } = props;
+  const { path, action, id, acting, label } = props;
   return (
     <TextButton
       label={label}
-      isAccented={isAccented}
       isBusy={acting.isBusy}
       onClick={() => {
         const options = id === undefined ? {} : { id };

@@ -1,10 +1,11 @@
 import { PathExt } from '@jupyterlab/coreutils';
+import type { TranslationBundle } from '@jupyterlab/translation';
 import { pauseIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
 import { reasonText } from '../reasons';
 import { INotebookView, isProblem, waitingCount } from '../views';
-import { ActionButton, IconButton, Refusal, useActing } from './action';
+import { IconButton, Refusal, TextButton, useActing } from './action';
 import { CreateForm } from './create';
 import { useSchedules } from './environment';
 import { Current, LostAnswers, Unfinished } from './followups';
@@ -57,6 +58,8 @@ export function NotebookSection(props: {
       {view !== null &&
         (isProblem(view) ? (
           <Problem problem={view} />
+        ) : view.session_id === null ? (
+          <Nobody path={path} />
         ) : (
           <Session path={path} view={view} />
         ))}
@@ -74,8 +77,7 @@ function Session(props: {
   const { live, followup, unfinished = [], reminders } = view;
   return (
     <>
-      {!live && <Cold path={path} view={view} />}
-      <Reason path={path} view={view} />
+      <State path={path} view={view} />
       {view.recovered && <p className="jp-Schedule-hint">{view.recovered}</p>}
       <ul className="jp-Schedule-list" aria-label={trans.__('Reminders')}>
         {followup && <Current path={path} followup={followup} />}
@@ -91,7 +93,7 @@ function Session(props: {
           <Unfinished key={one.id} path={path} isLive={live} followup={one} />
         ))}
       </ul>
-      {view.session_id !== null && waitingCount(view) === 0 && (
+      {waitingCount(view) === 0 && (
         <p className="jp-Schedule-hint">{trans.__('Nothing waits.')}</p>
       )}
       <LostAnswers path={path} view={view} />
@@ -105,40 +107,11 @@ function Session(props: {
   );
 }
 
-/** A session without an agent: its reminders are kept, and nothing is delivered. */
-function Cold(props: { path: string; view: INotebookView }): React.JSX.Element {
-  const { trans } = useSchedules();
-  const acting = useActing();
-  const { path, view } = props;
-  if (view.session_id === null) {
-    return (
-      <>
-        <p className="jp-Schedule-hint">
-          {trans.__(
-            'No agent is attached to this notebook. Run %load_ext jupyter_schedule in a cell.'
-          )}
-        </p>
-        <Orphans path={path} />
-      </>
-    );
-  }
-  return (
-    <div className="jp-Schedule-row">
-      <p>{trans.__('Not attached: what is due waits.')}</p>
-      <ActionButton
-        path={path}
-        action="attach"
-        label={trans.__('Attach')}
-        isAccented
-        acting={acting}
-      />
-      <Refusal text={acting.error} />
-    </div>
-  );
-}
+/** What a person can do about a session as a whole. */
+type Way = 'attach' | 'unpause' | 'go_on';
 
-/** Whether the notebook is paused, and why something due is not delivered. */
-function Reason(props: {
+/** Whether the session is attached or paused, why something due waits, and what to do about it. */
+function State(props: {
   path: string;
   view: INotebookView;
 }): React.JSX.Element {
@@ -146,37 +119,35 @@ function Reason(props: {
   const acting = useActing();
   const { path, view } = props;
   const { reason, why, paused, live } = view;
-  const isShown = reason !== null && reason !== 'paused' && live;
+  const labels: Record<Way, string> = {
+    attach: trans.__('Attach'),
+    unpause: trans.__('Go on'),
+    go_on: trans.__('Deliver all the same')
+  };
+  const ways: readonly (readonly [Way, boolean])[] = [
+    ['attach', !live],
+    ['unpause', Boolean(paused)],
+    ['go_on', reason === 'front_end_unreachable']
+  ];
   return (
     <div className="jp-Schedule-row">
-      {paused ? (
-        <>
-          <p>
-            {paused === 'person'
-              ? trans.__('Paused: what is due waits.')
-              : reasonText(paused, trans)}
-          </p>
-          <ActionButton
-            path={path}
-            action="unpause"
-            label={trans.__('Go on')}
-            acting={acting}
+      <p title={why ?? ''} role="status">
+        {stateText(view, trans)}
+      </p>
+      {ways
+        .filter(([, isOffered]) => isOffered)
+        .map(([way]) => (
+          <TextButton
+            key={way}
+            label={labels[way]}
+            isAccented={way === 'attach'}
+            isBusy={acting.isBusy}
+            onClick={() => {
+              acting.start(() => schedules.act(path, way));
+            }}
           />
-        </>
-      ) : (
-        <p className="jp-Schedule-reason" title={why ?? ''} role="status">
-          {isShown && (reasonText(reason, trans) ?? why)}
-        </p>
-      )}
-      {reason === 'front_end_unreachable' && (
-        <ActionButton
-          path={path}
-          action="go_on"
-          label={trans.__('Deliver all the same')}
-          acting={acting}
-        />
-      )}
-      {!paused && view.session_id !== null && (
+        ))}
+      {!paused && (
         <IconButton
           icon={pauseIcon}
           label={trans.__('Pause this notebook')}
@@ -188,5 +159,38 @@ function Reason(props: {
       )}
       <Refusal text={acting.error} />
     </div>
+  );
+}
+
+function stateText(
+  { live, paused, reason, why }: INotebookView,
+  trans: TranslationBundle
+): string {
+  if (paused === 'person') {
+    return trans.__('Paused: what is due waits.');
+  }
+  if (paused) {
+    return reasonText(paused, trans) ?? paused;
+  }
+  if (!live) {
+    return trans.__('Not attached: what is due waits.');
+  }
+  return reason === null
+    ? trans.__('Attached: what is due comes when the kernel is idle.')
+    : (reasonText(reason, trans) ?? why ?? reason);
+}
+
+/** A notebook without a session. */
+function Nobody(props: { path: string }): React.JSX.Element {
+  const { trans } = useSchedules();
+  return (
+    <>
+      <p className="jp-Schedule-hint">
+        {trans.__(
+          'No agent is attached to this notebook. Run %load_ext jupyter_schedule in a cell.'
+        )}
+      </p>
+      <Orphans path={props.path} />
+    </>
   );
 }
