@@ -7,7 +7,6 @@ becoming live leaves its own descriptor open until the log is closed.
 
 from __future__ import annotations
 
-import os
 import threading
 from pathlib import Path
 from typing import Protocol
@@ -50,10 +49,14 @@ def release(identity: Identity) -> None:
 
 def is_live(files: FileIO, path: Path) -> bool:
     """Say whether this process writes the log at `path`."""
-    return _identity(files.lstat(path)) in _live
+    return _identity(files, path) in _live
 
 
-def _identity(status: os.stat_result) -> Identity:
+def _identity(files: FileIO, path: Path) -> Identity:
+    try:
+        status = files.lstat(path)
+    except NotADirectoryError as error:
+        raise NotWritable(f"The log {path} cannot be read: {error.strerror}.") from None
     return status.st_dev, status.st_ino
 
 
@@ -81,7 +84,7 @@ def read_log(files: FileIO, path: Path) -> tuple[bytes, Identity]:
     Raises as `open_own` does.
     """
     while True:
-        identity = _identity(files.lstat(path))
+        identity = _identity(files, path)
         live = _live.get(identity)
         if live is None:
             break
@@ -90,7 +93,7 @@ def read_log(files: FileIO, path: Path) -> tuple[bytes, Identity]:
             return content, identity
     fd = open_own(files, path, write=False)
     status = files.fstat(fd)
-    identity = _identity(status)
+    identity = status.st_dev, status.st_ino
     try:
         return files.read(fd, status.st_size, 0), identity
     finally:

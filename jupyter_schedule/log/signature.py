@@ -57,12 +57,12 @@ class Signer:
             raise NotWritable(f"The signing key {path} cannot be read: {error.strerror}.") from None
         try:
             status = files.fstat(fd)
-            key = files.read(fd, _KEY_BYTES + 1, 0)
+            # Two names for a moment are normal: see _create.
+            private = is_own_file(status, names=2) and (os.name == "nt" or not status.st_mode & 0o77)
+            key = files.read(fd, _KEY_BYTES + 1, 0) if private else b""
         finally:
             files.close(fd)
-        # Two names for a moment are normal: see _create.
-        private = is_own_file(status, names=2) and (os.name == "nt" or not status.st_mode & 0o077)
-        if not private or len(key) != _KEY_BYTES:
+        if len(key) != _KEY_BYTES:
             raise NotWritable(
                 f"The signing key {path} is not a private file of {_KEY_BYTES} bytes of your own."
             )
