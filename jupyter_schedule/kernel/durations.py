@@ -52,8 +52,8 @@ def split_duration(text: str) -> tuple[int, str] | None:
 
 
 def show_duration(seconds: float) -> str:
-    """A length of time in at most two units, rounded down: ``2 days 3 h``, ``19 min``."""
-    left = max(0, int(seconds))
+    """A length of time in at most two units: ``2 d 3 h``, ``19 min``."""
+    left = max(0, round(seconds))
     parts = []
     for name, size in (("d", 86400), ("h", 3600), ("min", 60), ("s", 1)):
         count, left = divmod(left, size)
