@@ -39,7 +39,14 @@ def test_what_is_no_duration_is_none(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("seconds", "shown"),
-    [(0, "0 s"), (0.9, "1 s"), (59.6, "1 min"), (1200, "20 min"), (5400, "1 h 30 min"), (788645, "9 d 3 h")],
+    [
+        (0, "0 s"),
+        (0.9, "1 s"),
+        (59.6, "1 min"),
+        (1200, "20 min"),
+        (5400, "1 h 30 min"),
+        (788645, "9 d 3 h"),
+    ],
 )
 def test_a_duration_is_shown_in_two_units(seconds: float, shown: str) -> None:
     assert show_duration(seconds) == shown
