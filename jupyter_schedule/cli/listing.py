@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from jupyter_schedule.cli.target import existing, signer
+from jupyter_schedule.cli.target import CommandError, existing, is_log, notebook_of, signer
 from jupyter_schedule.cli.wording import count, cut, duration, plain, when
 from jupyter_schedule.log.history import ColdSession, list_folder, read_session
 from jupyter_schedule.log.state import SessionState
@@ -26,7 +26,10 @@ def run(path: Path) -> int:
         if not lines:
             lines = [f"No notebook in {plain(str(path))} has a reminder waiting."]
     else:
-        sessions = [read_session(path, signer=signer())]
+        beside = notebook_of(path) if is_log(path) else path
+        if beside is None:
+            raise CommandError(f"{path} is a log that lies beside no notebook.")
+        sessions = [read_session(beside, signer=signer())]
         lines = list(session_lines(sessions[0], now))
     for line in lines:
         print(line)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from jupyter_schedule.cli.target import CommandError, existing, is_log
+from jupyter_schedule.cli.target import CommandError, is_log, notebook
 from jupyter_schedule.cli.wording import block, duration, json_line, plain
 from jupyter_schedule.log import descriptors, events
 from jupyter_schedule.log.codec import decode_event
@@ -29,7 +29,7 @@ from jupyter_schedule.rules.times import format_instant
 
 def run(path: Path) -> int:
     """Print the transcript; returns 1 when the log is damaged, else 0."""
-    log = path if is_log(path) else log_path(existing(path))
+    log = path if is_log(path) else log_path(notebook(path))
     try:
         content, _ = descriptors.read_log(SystemFiles(), log)
     except FileNotFoundError:

@@ -90,6 +90,17 @@ def test_a_folder_in_which_nothing_waits_says_so(command: RunCommand, tmp_path: 
     assert (ended.code, ended.out) == (0, f"No notebook in {tmp_path} has a reminder waiting.\n")
 
 
+async def test_a_log_stands_for_its_notebook(
+    command: RunCommand, write_log: WriteLog, tmp_path: Path
+) -> None:
+    log = await write_log(tmp_path / "run.ipynb", at(1, FAR_AHEAD))
+    assert command("list", log).out == command("list", tmp_path / "run.ipynb").out
+    elsewhere = tmp_path / "saved.jsonl"
+    shutil.copyfile(log, elsewhere)
+    ended = command("list", elsewhere)
+    assert (ended.code, ended.err) == (1, f"{elsewhere} is a log that lies beside no notebook.\n")
+
+
 def test_a_notebook_without_a_log_says_so(command: RunCommand, tmp_path: Path) -> None:
     write_notebook(tmp_path / "plain.ipynb")
     ended = command("list", tmp_path / "plain.ipynb")

@@ -163,6 +163,7 @@ def test_a_notebook_without_a_log_is_fine(command: RunCommand, tmp_path: Path) -
     assert ended.out == "plain.ipynb has no log: nothing was ever scheduled in it.\n"
 
 
-def test_a_folder_is_not_a_notebook(command: RunCommand, tmp_path: Path) -> None:
-    ended = command("verify", tmp_path)
+@pytest.mark.parametrize("name", ["log", "verify"])
+def test_a_folder_is_not_a_notebook(command: RunCommand, tmp_path: Path, name: str) -> None:
+    ended = command(name, tmp_path)
     assert (ended.code, ended.err) == (1, f"{tmp_path} is not a notebook.\n")

@@ -15,7 +15,6 @@ import nbformat
 from jupyter_core.paths import jupyter_path
 from nbformat.reader import NotJSONError
 
-import jupyter_schedule
 from jupyter_schedule._version import __version__
 from jupyter_schedule.cli.demo.notebook_session import NotebookSession, bundle_text
 from jupyter_schedule.cli.demo.private_server import PrivateServer
@@ -50,7 +49,7 @@ def show() -> None:
 
 def example() -> Path:
     """Return the first example notebook: a checkout's, or the one that was installed."""
-    checkout = Path(jupyter_schedule.__file__).parents[1] / "notebooks"
+    checkout = Path(__file__).parents[3] / "notebooks"
     for folder in (checkout, *map(Path, jupyter_path("schedule"))):
         if (folder / NOTEBOOK).is_file():
             return folder / NOTEBOOK
