@@ -107,23 +107,22 @@ class Agent:
 
     async def run(self) -> None:
         """Answer, and close the turn whatever happens."""
-        outcome: Outcome = "completed"
+        outcome: Outcome = "aborted"
         problem: str | None = None
         alone = nobody_to_ask() if self._turn.kind == "followup" else nullcontext()
         try:
             with alone, self._recorder.listening():
                 await self._answer_in_time()
                 await self._turn.outputs(self._recorder.taken(final=True))
-        except (asyncio.CancelledError, KeyboardInterrupt):
-            outcome = "aborted"
-            raise
+            outcome = "completed"
         except LimitReached as limit:
             outcome, problem = "limit", str(limit)
         except KernelError as error:
             outcome, problem = "error", error.message
-        except Exception as error:  # noqa: BLE001 - a model may raise anything; the turn is closed
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - models may raise what they like
             outcome, problem = "error", _one_line(error)
         finally:
+            # An interrupt passes through here with the turn as aborted.
             unrecorded = self._turn.end(outcome, problem)
         if problem is not None:
             say(problem)
@@ -202,7 +201,7 @@ class Agent:
         return await offload(lambda: self._attachment.tool(call.name, call.arguments, request))
 
 
-def _one_line(error: Exception) -> str:
+def _one_line(error: BaseException) -> str:
     """An exception as one line: its type, and the first line of what it says."""
     said = str(error).strip().partition("\n")[0]
     return f"{type(error).__name__}: {said[:300]}" if said else type(error).__name__

@@ -197,6 +197,23 @@ async def test_a_model_that_breaks_down_is_one_line_and_a_closed_turn(
     assert attachment.conversation.messages() == tuple(recorded(stub))
 
 
+@pytest.mark.parametrize(
+    "error", [SystemExit(3), AssertionError(), ExceptionGroup("g", [OSError()])]
+)
+async def test_whatever_a_model_raises_ends_its_turn_and_not_the_cell(
+    stub: StubServer, attachment: Attachment, error: BaseException
+) -> None:
+    def fail(_: Step) -> str:
+        raise error
+
+    attachment.model = Scripted([[fail]])
+    await run_prompt(attachment, "go")
+    ((_, outcome, problem),) = ends(stub)
+    assert outcome == "error"
+    assert problem is not None
+    assert problem.startswith(type(error).__name__)
+
+
 class Endless:
     """A model that never comes to an end, in the way it is told to."""
 
