@@ -7,6 +7,8 @@ import pytest
 from tests.kernel.real_kernel import StubbedKernel
 from tests.kernel.stub import StubServer
 
+pytestmark = pytest.mark.kernel
+
 LINE = "jupyter-schedule: attached to analysis.ipynb; no reminders.\n"
 IS_CLEAN = """
 shell = get_ipython()

@@ -14,6 +14,8 @@ from tests.harness.wait import until
 from tests.kernel.real_kernel import StubbedKernel
 from tests.kernel.stub import StubServer
 
+pytestmark = pytest.mark.kernel
+
 HOSTILE = json.loads((Path(__file__).parent / "hostile_prompts.json").read_text())
 SCRIPTED = """
 from jupyter_schedule.kernel import set_model

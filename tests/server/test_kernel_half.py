@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -33,11 +34,11 @@ def play(*scripts, **options):
 class Notebook:
     """One notebook of the shared server, its kernel and its log."""
 
-    def __init__(self, server: Server, open_session: Any, name: str) -> None:
+    def __init__(self, server: Server, open_session: Any, name: str, **options: Any) -> None:
         self.server = server
         self.file = write_notebook(server.root / f"{name}.ipynb")
         self.log_file = self.file.parent / ".jupyter_schedule" / f"{self.file.name}.jsonl"
-        self.session: NotebookSession = open_session(server, self.file.name)
+        self.session: NotebookSession = open_session(server, self.file.name, **options)
         assert self.run(SCRIPTED).status == "ok"
 
     def run(self, code: str, **options: Any) -> Result:
@@ -328,6 +329,42 @@ def test_unloading_goes_cold_and_loading_again_goes_on(notebook: Notebook) -> No
     )
     assert said.text == "session_not_live\n"
     assert "1 reminder" in notebook.run("%load_ext jupyter_schedule").text
+
+
+ELSEWHERE = """
+import sys
+for name in ("jupyter_server", "msgspec", "portalocker", "tzdata", "nbclient", "nbformat", "ipywidgets",
+             "jupyter_schedule.rules", "jupyter_schedule.log", "jupyter_schedule.server",
+             "jupyter_schedule.cli"):
+    sys.modules[name] = None  # importing it fails, as where it is not installed
+from ipykernel.kernelapp import launch_new_instance
+launch_new_instance()
+"""
+
+
+def test_a_kernel_that_has_nothing_of_the_servers_does_the_whole_job(
+    start_server: Any, open_session: Any, tmp_path: Path
+) -> None:
+    """Its environment, its home and its runtime folder are its own; so may its proxy be."""
+    server = start_server(traits={"JupyterSchedule.settle_time": 0})
+    spec = server.home / "share" / "kernels" / "elsewhere"
+    spec.mkdir(parents=True)
+    private = {
+        "HOME": str(tmp_path),
+        "JUPYTER_RUNTIME_DIR": str(tmp_path / "run"),
+        "http_proxy": "http://127.0.0.1:9",
+        "PYTHONPATH": str(Path(__file__).parents[2]),
+    }
+    argv = [sys.executable, "-c", ELSEWHERE, "-f", "{connection_file}"]
+    described = {"argv": argv, "display_name": "Elsewhere", "language": "python", "env": private}
+    (spec / "kernel.json").write_text(json.dumps(described))
+    notebook = Notebook(server, open_session, "elsewhere", kernel_name="elsewhere")
+    notebook.run("play(otherwise=['Done.'])")
+    assert "schedule-1" in notebook.run("%remind in 1s look").text
+    (cell,) = notebook.delivered()
+    assert "Done." in str(cell["outputs"])
+    listed = notebook.run("from jupyter_schedule.kernel import schedule_list; schedule_list()")
+    assert "'reminders': []" in listed.text
 
 
 def test_without_the_server_extension_one_sentence_says_so(
