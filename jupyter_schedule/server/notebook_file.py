@@ -1,26 +1,18 @@
 """Notebook files, changed as little as a follow-up needs (contract 5.8; design, "The follow-up cell").
 
-The first half decides on a notebook in memory; `NotebookStore` reads and writes it through the
-contents manager, so that hooks, checkpoints and trust stay Jupyter's.
+Decided on a notebook in memory; `notebook_store` reads and writes.
 """
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, TypeAlias
-from weakref import WeakValueDictionary
 
-from jupyter_core.utils import ensure_async
-from jupyter_server.services.contents.manager import ContentsManager
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
-from tornado.web import HTTPError
 
 from jupyter_schedule.server.carriers.protocol import Grant
-from jupyter_schedule.server.paths import notebook_path
 
 METADATA_KEY = "jupyter_schedule"
 
@@ -123,130 +115,3 @@ def _fitting(notebook: NotebookNode, cell: NotebookNode) -> NotebookNode:
         fitting.id = f"{wanted[:58]}-{number}"
         number += 1
     return fitting
-
-
-class NotebookFault(RuntimeError):
-    """A notebook file that cannot be read or written: `reason` is a code of contract 5.12."""
-
-    def __init__(self, reason: str, sentence: str) -> None:
-        super().__init__(sentence)
-        self.reason = reason
-
-
-class NotebookChanged(RuntimeError):
-    """Somebody wrote the file between our reading and our writing: read it again."""
-
-
-@dataclass(kw_only=True)
-class OpenNotebook:
-    """A notebook as it was read.
-
-    `trusted`: Jupyter had its signature, so its outputs may run scripts. `stamp` tells whether the
-    file is still the one that was read.
-    """
-
-    path: str
-    content: NotebookNode
-    trusted: bool
-    stamp: tuple[int, ...]
-
-
-class NotebookStore:
-    """Reads and writes notebooks of one server; paths are contents paths.
-
-    Of one notebook it does one thing at a time: Jupyter reads and writes in threads, takes a file
-    that is just being written for a broken one, moves it away, and may so lose it.
-    """
-
-    def __init__(self, contents_manager: ContentsManager) -> None:
-        # jupyter_server's methods carry no types.
-        self._contents: Any = contents_manager
-        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-
-    async def read(self, path: str) -> OpenNotebook:
-        """Read a notebook. Raises `NotebookFault` (`notebook_unreadable`)."""
-        async with self._alone(path):
-            return await self._read(path)
-
-    async def save(self, notebook: OpenNotebook) -> None:
-        """Write a notebook back; it is trusted afterwards exactly when it was before.
-
-        Raises `NotebookFault` (`notebook_not_writable`), or `NotebookChanged`.
-        """
-        async with self._alone(notebook.path):
-            await self._save(notebook)
-
-    def _alone(self, path: str) -> asyncio.Lock:
-        return self._locks.setdefault(path, asyncio.Lock())
-
-    async def _read(self, path: str) -> OpenNotebook:
-        try:
-            stamp = _stamp(notebook_path(self._contents, path))
-            model = await ensure_async(self._contents.get(path, type="notebook", content=True))
-        except (HTTPError, OSError, ValueError) as error:
-            raise NotebookFault("notebook_unreadable", _sentence(path, "read", error)) from error
-        content: NotebookNode = model["content"]
-        if content.nbformat != 4 or "orig_nbformat" in content.metadata:
-            # Writing it would rewrite every cell in today's format.
-            raise NotebookFault(
-                "notebook_unreadable",
-                f"The notebook {path} has an older format than 4; open it and save it once.",
-            )
-        return OpenNotebook(path=path, content=content, trusted=self._trusted(content), stamp=stamp)
-
-    async def _save(self, notebook: OpenNotebook) -> None:
-        path, content = notebook.path, notebook.content
-        file = notebook_path(self._contents, path)
-        for cell in content.cells:
-            if cell.cell_type == "code":
-                cell.metadata.trusted = notebook.trusted
-        try:
-            if _stamp(file) != notebook.stamp:
-                raise NotebookChanged(path)
-            model = {"type": "notebook", "format": "json", "content": content}
-            await ensure_async(self._contents.save(model, path))
-            if not notebook.trusted:
-                # Jupyter signs whatever has no rich output; what this notebook shows later would
-                # be trusted with it.
-                self._contents.notary.unsign(_without_marks(content))
-            notebook.stamp = _stamp(file)
-        except (HTTPError, OSError) as error:
-            raise NotebookFault(
-                "notebook_not_writable", _sentence(path, "written", error)
-            ) from error
-
-    def _trusted(self, content: NotebookNode) -> bool:
-        """Whether Jupyter knows the signature of what it just read (and marked)."""
-        marks = [cell.metadata.get("trusted") for cell in content.cells if cell.cell_type == "code"]
-        if marks:
-            return all(marks)
-        trusted: bool = self._contents.notary.check_signature(content)
-        return trusted
-
-
-def _without_marks(content: NotebookNode) -> NotebookNode:
-    """Take off the marks of trust, which are never written and so never signed."""
-    for cell in content.cells:
-        cell.metadata.pop("trusted", None)
-    return content
-
-
-def _stamp(file: Path) -> tuple[int, ...]:
-    status = file.stat()
-    return status.st_mtime_ns, status.st_size, status.st_ino
-
-
-def _sentence(path: str, done: str, error: Exception) -> str:
-    """Say what failed, without what Jupyter quotes from the file."""
-    match error:
-        case HTTPError(status_code=404) | FileNotFoundError():
-            why = "there is no such file"
-        case HTTPError(status_code=403) | PermissionError():
-            why = "permission denied"
-        case HTTPError(status_code=400) | ValueError():
-            why = "it is no notebook that can be read"
-        case OSError(strerror=str(text)):
-            why = text.lower()
-        case _:
-            why = "the server failed, its log says how"
-    return f"The notebook {path} cannot be {done}: {why}."

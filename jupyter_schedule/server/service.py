@@ -17,7 +17,7 @@ from jupyter_schedule.server.bridge import KernelSocket
 from jupyter_schedule.server.carriers.headless import Headless
 from jupyter_schedule.server.clock import Clock
 from jupyter_schedule.server.kernel_calls import KernelCalls
-from jupyter_schedule.server.notebook_file import NotebookStore
+from jupyter_schedule.server.notebook_store import NotebookStore
 from jupyter_schedule.server.people import People
 from jupyter_schedule.server.reading import Reading
 from jupyter_schedule.server.sessions import Sessions

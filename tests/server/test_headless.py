@@ -22,7 +22,7 @@ from traitlets.config import Config
 from jupyter_schedule.server.carriers.headless import Headless, Times
 from jupyter_schedule.server.carriers.protocol import Finished, Grant, Inserted, Refused, Report
 from jupyter_schedule.server.idle import IOPubWatch
-from jupyter_schedule.server.notebook_file import NotebookStore, OpenNotebook
+from jupyter_schedule.server.notebook_store import NotebookStore, OpenNotebook
 from tests.harness.in_process import LocalKernel, local_kernel
 from tests.harness.notebook import write_notebook
 

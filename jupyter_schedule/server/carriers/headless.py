@@ -27,13 +27,15 @@ from jupyter_schedule.server.faults import describe
 from jupyter_schedule.server.kernel_watch import KernelGone, KernelWatch
 from jupyter_schedule.server.notebook_file import (
     Identity,
+    PlaceResult,
+    place_followup,
+    record_cell,
+)
+from jupyter_schedule.server.notebook_store import (
     NotebookChanged,
     NotebookFault,
     NotebookStore,
     OpenNotebook,
-    PlaceResult,
-    place_followup,
-    record_cell,
 )
 from jupyter_schedule.server.outputs import OutputCollector
 

@@ -1,0 +1,210 @@
+"""Notebook files read and written through Jupyter (contract 5.8).
+
+Hooks, checkpoints and trust stay the contents manager's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from weakref import WeakValueDictionary
+
+from jupyter_core.utils import ensure_async
+from jupyter_server.services.contents.fileio import path_to_intermediate, path_to_invalid
+from jupyter_server.services.contents.manager import ContentsManager
+from nbformat import NotebookNode
+from tornado.web import HTTPError
+
+from jupyter_schedule.server.paths import notebook_path
+
+_TRIES = 5
+_A_MOMENT = 0.3
+"""Seconds in which a reader that holds half a file has long acted on it."""
+_COARSE = 10_000_000
+"""Nanoseconds: the times of files come from a clock that ticks every few milliseconds."""
+
+
+class NotebookFault(RuntimeError):
+    """A notebook file that cannot be read or written: `reason` is a code of contract 5.12."""
+
+    def __init__(self, reason: str, sentence: str) -> None:
+        super().__init__(sentence)
+        self.reason = reason
+
+
+class NotebookChanged(RuntimeError):
+    """Somebody wrote the file between our reading and our writing: read it again."""
+
+
+@dataclass(kw_only=True)
+class OpenNotebook:
+    """A notebook as it was read.
+
+    `trusted`: Jupyter had its signature, so its outputs may run scripts. `stamp` tells whether the
+    file is still the one that was read.
+    """
+
+    path: str
+    content: NotebookNode
+    trusted: bool
+    stamp: tuple[int, ...]
+
+
+class NotebookStore:
+    """Reads and writes notebooks of one server; paths are contents paths.
+
+    Jupyter reads and writes in threads, takes a file that is just being written for a broken one,
+    moves it away, and may so lose it. Therefore of one notebook one thing is done here at a time,
+    nothing is read that somebody else is writing, and what is moved away is put back.
+    """
+
+    def __init__(self, contents_manager: ContentsManager) -> None:
+        # jupyter_server's methods carry no types.
+        self._contents: Any = contents_manager
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    async def read(self, path: str) -> OpenNotebook:
+        """Read a notebook. Raises `NotebookFault` (`notebook_unreadable`)."""
+        async with self._alone(path):
+            return await self._read(path)
+
+    async def save(self, notebook: OpenNotebook) -> None:
+        """Write a notebook back; it is trusted afterwards exactly when it was before.
+
+        Raises `NotebookFault` (`notebook_not_writable`), or `NotebookChanged`.
+        """
+        async with self._alone(notebook.path):
+            await self._save(notebook)
+
+    def _alone(self, path: str) -> asyncio.Lock:
+        return self._locks.setdefault(path, asyncio.Lock())
+
+    async def _read(self, path: str) -> OpenNotebook:
+        try:
+            file = notebook_path(self._contents, path)
+            await _until_written(file)
+            stamp = _stamp(file)
+            model = await ensure_async(self._contents.get(path, type="notebook", content=True))
+        except (HTTPError, OSError, ValueError) as error:
+            raise NotebookFault("notebook_unreadable", _sentence(path, "read", error)) from error
+        content: NotebookNode = model["content"]
+        if content.nbformat != 4 or "orig_nbformat" in content.metadata:
+            # Writing it would rewrite every cell in today's format.
+            raise NotebookFault(
+                "notebook_unreadable",
+                f"The notebook {path} has an older format than 4; open it and save it once.",
+            )
+        return OpenNotebook(path=path, content=content, trusted=self._trusted(content), stamp=stamp)
+
+    async def _save(self, notebook: OpenNotebook) -> None:
+        path, content = notebook.path, notebook.content
+        file = notebook_path(self._contents, path)
+        for cell in content.cells:
+            if cell.cell_type == "code":
+                cell.metadata.trusted = notebook.trusted
+        try:
+            if _stamp(file) != notebook.stamp:
+                raise NotebookChanged(path)
+            await self._write(
+                file, {"type": "notebook", "format": "json", "content": content}, path
+            )
+            if not notebook.trusted:
+                # Jupyter signs whatever has no rich output; what this notebook shows later would
+                # be trusted with it.
+                self._contents.notary.unsign(_without_marks(content))
+            notebook.stamp = _stamp(file)
+        except (HTTPError, OSError) as error:
+            raise NotebookFault(
+                "notebook_not_writable", _sentence(path, "written", error)
+            ) from error
+
+    async def _write(self, file: Path, model: dict[str, Any], path: str) -> None:
+        """Save through Jupyter; again when somebody's reading has moved the file away meanwhile."""
+        for _ in range(_TRIES):
+            writing = Writing(file)
+            failure: HTTPError | None = None
+            try:
+                await ensure_async(self._contents.save(model, path))
+            except HTTPError as error:
+                failure = error
+            # A reader that found the file half-written may move it a moment later, too.
+            asyncio.get_running_loop().call_later(_A_MOMENT, writing.undo_move)
+            if not writing.undo_move():
+                if failure is not None:
+                    raise failure
+                return
+        raise HTTPError(409)
+
+    def _trusted(self, content: NotebookNode) -> bool:
+        """Whether Jupyter knows the signature of what it just read (and marked)."""
+        marks = [cell.metadata.get("trusted") for cell in content.cells if cell.cell_type == "code"]
+        if marks:
+            return all(marks)
+        trusted: bool = self._contents.notary.check_signature(content)
+        return trusted
+
+
+class Writing:
+    """One save of ours, and what it leads to when another program reads at the wrong moment."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._moved = Path(path_to_invalid(str(file)))
+        self._inode = file.stat().st_ino
+        self._began = time.time_ns()
+
+    def undo_move(self) -> bool:
+        """Put the file back where Jupyter took it from; return whether that was needed."""
+        try:
+            moved = self._moved.stat()
+        except FileNotFoundError:
+            return False
+        if moved.st_ctime_ns < self._began - _COARSE:
+            return False  # somebody's broken file, from another day
+        if moved.st_ino == self._inode or not self._file.exists():
+            self._moved.replace(self._file)
+            return True
+        return False
+
+
+async def _until_written(file: Path) -> None:
+    """Wait while Jupyter writes the file, for two seconds; what is left then is of a crash."""
+    for _ in range(200):
+        if not _is_being_written(file):
+            return
+        await asyncio.sleep(0.01)
+
+
+def _is_being_written(file: Path) -> bool:
+    return Path(path_to_intermediate(str(file))).exists()
+
+
+def _without_marks(content: NotebookNode) -> NotebookNode:
+    """Take off the marks of trust, which are never written and so never signed."""
+    for cell in content.cells:
+        cell.metadata.pop("trusted", None)
+    return content
+
+
+def _stamp(file: Path) -> tuple[int, ...]:
+    status = file.stat()
+    return status.st_mtime_ns, status.st_size, status.st_ino
+
+
+def _sentence(path: str, done: str, error: Exception) -> str:
+    """Say what failed, without what Jupyter quotes from the file."""
+    match error:
+        case HTTPError(status_code=404) | FileNotFoundError():
+            why = "there is no such file"
+        case HTTPError(status_code=403) | PermissionError():
+            why = "permission denied"
+        case HTTPError(status_code=400) | ValueError():
+            why = "it is no notebook that can be read"
+        case OSError(strerror=str(text)):
+            why = text.lower()
+        case _:
+            why = "the server failed, its log says how"
+    return f"The notebook {path} cannot be {done}: {why}."
