@@ -22,8 +22,9 @@ from jupyter_schedule.server.tabs import Message, OpenNotebook, Tab
 
 PROTOCOL = 1
 MAX_MESSAGE_BYTES = 8 * 1024 * 1024
-CLOSED_BY_PAGE = frozenset({1000, 1001})
-"""Close codes of RFC 6455, 7.4.1, that a page sends when it is closed, reloaded or navigates."""
+CLOSED_BY_PAGE = frozenset({1000})
+"""The close code that our page sends when it is closed, reloaded or navigates. A browser says 1001 in
+the name of a page that crashed or was thrown out of memory, too, unsaved changes and all."""
 
 
 class TabSocket(WebSocketMixin, WebSocketHandler, JupyterHandler):

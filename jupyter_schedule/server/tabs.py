@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 Message = Mapping[str, Any]
+DID_NOT_ANSWER = 4001
+"""The close code of a tab that was given up; it connects again as soon as it can."""
 TabAnswer = Literal["ready", "busy", "gone", "read_only", "away"]
 
 
@@ -18,6 +20,9 @@ class Socket(Protocol):
 
     def send(self, message: Message) -> None:
         """Send one JSON object; a closed socket swallows it."""
+
+    def close(self, code: int | None = None, reason: str | None = None) -> None:
+        """Begin to close, with a code of RFC 6455, 7.4."""
 
 
 class Lessee(Protocol):
@@ -216,6 +221,8 @@ class Tabs:
         if answer is None and tab.holds(path, kernel_id):
             tab.silent = True
             self._mark_away(tab, tab.notebooks[path])
+            # When it wakes it must look at the disk before anything it says counts again.
+            tab.socket.close(DID_NOT_ANSWER, "did not answer")
         return Answer(
             tab=tab,
             ask=number,

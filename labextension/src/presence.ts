@@ -24,8 +24,7 @@ export function describe(panel: NotebookPanel): IHeldNotebook {
     kernel_id: kernel?.id ?? null,
     // What a collaboration room holds does not vanish with this page.
     dirty: context.model.dirty && context.model.collaborative !== true,
-    read_only: isReadOnly(panel),
-    client_id: kernel?.clientId ?? null
+    read_only: isReadOnly(panel)
   };
 }
 
@@ -56,6 +55,7 @@ export class Presence implements IDisposable {
     document.addEventListener('visibilitychange', this._onPage);
     window.addEventListener('focus', this._onPage);
     window.addEventListener('blur', this._onPage);
+    window.addEventListener('pagehide', this._onHide);
     window.addEventListener('pointerdown', this._onInput, true);
     window.addEventListener('keydown', this._onInput, true);
   }
@@ -107,6 +107,7 @@ export class Presence implements IDisposable {
     document.removeEventListener('visibilitychange', this._onPage);
     window.removeEventListener('focus', this._onPage);
     window.removeEventListener('blur', this._onPage);
+    window.removeEventListener('pagehide', this._onHide);
     window.removeEventListener('pointerdown', this._onInput, true);
     window.removeEventListener('keydown', this._onInput, true);
     Signal.clearData(this);
@@ -143,6 +144,11 @@ export class Presence implements IDisposable {
     if (document.hasFocus()) {
       this._onActivity();
     }
+  };
+
+  /** A page that crashes says nothing, and so the server can tell the two apart. */
+  private readonly _onHide = (): void => {
+    this._socket.leave();
   };
 
   private readonly _onInput = ({ timeStamp }: Event): void => {

@@ -13,8 +13,6 @@ export interface IHeldNotebook {
   readonly kernel_id: string | null;
   readonly dirty: boolean;
   readonly read_only: boolean;
-  /** The session id of this tab's client of the kernel. */
-  readonly client_id: string | null;
 }
 
 /** Whether a follow-up could run in a notebook right now. */

@@ -74,6 +74,13 @@ export class TabSocket implements IDisposable {
     }
   }
 
+  /** Say good-bye: this page is being closed, reloaded or left. */
+  leave(): void {
+    this._isGivenUp = true;
+    clearTimeout(this._timer);
+    this._socket?.close(1000);
+  }
+
   /** Send one message; false when there is no connection that could take it. */
   send(message: TabMessage): boolean {
     if (this._socket?.readyState !== this._settings.WebSocket.OPEN) {

@@ -33,7 +33,8 @@ def test_a_due_reminder_is_inserted_run_and_saved_without_anybody_doing_anything
     before = notebook.lab.view_state()
     notebook.person.remind("look at the loss", after_seconds=1)
     wait_saved(notebook.file)
-    until(lambda: not notebook.lab.dirty(), what="the end of the save")
+    wait_shown(notebook.lab)
+    until(lambda: not notebook.lab.dirty(), what="the save at the end")
     *others, cell = read_cells(notebook.file)
     assert [is_followup(one) for one in others] == [False, False]
     assert cell["source"].startswith("%%agent --followup followup-1\n")
