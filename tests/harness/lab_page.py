@@ -61,6 +61,20 @@ class LabPage:
         function = f"async ([path, argument]) => {{ {PANEL} {body} }}"
         return self.do(lambda page: page.evaluate(function, [self.path, argument]), timeout)
 
+    def open_beside(self, path: str) -> LabPage:
+        """Open another notebook in this same tab of JupyterLab; closing either closes the tab."""
+        self.evaluate(
+            "await app.commands.execute('docmanager:open', {path: argument, factory: 'Notebook'});",
+            path,
+        )
+        beside = LabPage(self._run, self.page, self.server, path)
+        beside.wait_ready()
+        return beside
+
+    def close_notebook(self) -> None:
+        """Close the notebook and leave its tab and its kernel; unsaved changes are lost."""
+        self.evaluate("panel.dispose();")
+
     def wait_ready(self, timeout: float = 60) -> None:
         """Wait until the notebook's model is loaded and its kernel is idle."""
         until(self._shown, timeout=timeout, every=0.05, what="the notebook in the browser")

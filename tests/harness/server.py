@@ -41,7 +41,7 @@ class Server:
 
     ``home`` holds everything the server keeps (``work`` is the root folder, ``run`` the runtime
     folder, ``data``, ``config``); without one it is a new short-named folder, removed at the end,
-    so that Unix sockets fit. ``traits`` go to the command line:
+    so that Unix sockets fit. ``traits`` go to the command line, lists to a configuration file:
     ``{"JupyterSchedule.settle_time": 0}``. ``front_ends`` adds JupyterLab and Notebook 7.
     ``python`` starts the server with another environment's interpreter.
     """
@@ -115,6 +115,7 @@ class Server:
             raise RuntimeError("the server is running already")
         for folder in (self.root, self.runtime_dir, self.data_dir, self.config_dir):
             folder.mkdir(parents=True, exist_ok=True)
+        self._write_lists()
         self._write_front_end_config()
         with self.log_path.open("ab") as log:
             self._process = subprocess.Popen(
@@ -240,9 +241,18 @@ class Server:
             traits["JupyterNotebookApp.expose_app_in_browser"] = True
         else:
             traits["ServerApp.jpserver_extensions"] = dict.fromkeys(FRONT_ENDS, False)
-        traits.update(self.traits)
+        traits.update((k, v) for k, v in self.traits.items() if not isinstance(v, list))
         options = [f"--{name}={_as_option(value)}" for name, value in traits.items()]
         return [self.python, "-m", "jupyter_server", *options]
+
+    def _write_lists(self) -> None:
+        """The traits that are lists: the command line takes none of a single number."""
+        config: dict[str, dict[str, Any]] = {}
+        for name, value in self.traits.items():
+            if isinstance(value, list):
+                section, _, trait = name.partition(".")
+                config.setdefault(section, {})[trait] = value
+        (self.config_dir / "jupyter_server_config.json").write_text(json.dumps(config))
 
     def _environment(self) -> dict[str, str]:
         inherited = {
