@@ -6,6 +6,7 @@ nobody is the desk's business.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,6 +28,9 @@ from tests.harness.wait import until
 
 CarrierName = Literal["headless", "browser"]
 
+LATE = 1.2
+"""Seconds after which a tab takes a grant for late and looks for a revocation behind it."""
+
 MODEL = """
 from jupyter_schedule.kernel import set_model
 from jupyter_schedule.kernel.models.scripted import Call, Fail, Say, Scripted, Wait
@@ -36,14 +40,18 @@ set_model(model)
 
 
 class Desk:
-    """A person's place at one notebook. ``session`` runs what leaves no cell, such as magics."""
+    """A person's place at one notebook. ``session`` runs what leaves no cell, such as magics.
+
+    With a ``browser`` the notebook is open in a tab of its own, or in ``tab`` beside others.
+    """
 
     def __init__(
         self,
         faulty: FaultyServer,
         name: str,
         *,
-        browser: Browser | None,
+        browser: Browser | None = None,
+        tab: LabPage | None = None,
         cells: Sequence[str | Mapping[str, Any]] = ("before = 1",),
         minor: int = 5,
     ) -> None:
@@ -53,8 +61,10 @@ class Desk:
         self.name = name
         self.notebook: Path = write_notebook(self.server.root / name, cells, minor=minor)
         self._browser = browser
+        self._tab = tab
         self.lab: LabPage | None = None
         self._stopped: psutil.Process | None = None
+        self._stalled_at = 0.0
         self.carrier: CarrierName = "headless" if browser is None else "browser"
         self.sit_down()
 
@@ -62,10 +72,18 @@ class Desk:
 
     def sit_down(self) -> None:
         """Open the notebook (in a tab, where the carrier is one), start its kernel and attach."""
-        if self._browser is not None:
-            self.lab = self._browser.open_lab(self.server, self.name)
-        self.session = NotebookSession(self.server, self.name)
+        self._open()
         self.attach()
+
+    def _open(self) -> None:
+        if self._browser is not None:
+            if self._tab is not None:
+                self.lab = self._tab.open_beside(self.name)
+            else:
+                self.lab = self._browser.open_lab(self.server, self.name)
+            # JupyterLab notes the kernel's language, which counts as an unsaved change.
+            self.lab.save()
+        self.session = NotebookSession(self.server, self.name)
 
     def attach(self) -> str:
         """Load the extension and give the agent its model; what loading said."""
@@ -78,22 +96,26 @@ class Desk:
     def leave(self) -> None:
         """Let go of everything that may still be there."""
         self.continue_kernel()
-        if self.lab is not None:
-            self.lab.close()
+        self._close_lab()
         self.session.close()
         if self.server.running and self.session.alive():
             self.server.api("DELETE", f"/api/sessions/{self.session.id}")
 
     def come_back(self) -> str:
         """After the server's end: start it, open the notebook again, attach; what loading said."""
-        if self.lab is not None:
-            self.lab.close()
+        self._close_lab()
         self.session.close()
         self.server.start_again()
-        if self._browser is not None:
-            self.lab = self._browser.open_lab(self.server, self.name)
-        self.session = NotebookSession(self.server, self.name)
+        self._open()
         return self.attach()
+
+    def _close_lab(self) -> None:
+        if self.lab is None:
+            return
+        if self._tab is None:
+            self.lab.close()
+        else:
+            self.lab.close_notebook()
 
     # The kernel ----------------------------------------------------------------------------
 
@@ -237,14 +259,17 @@ class Desk:
         else:
             with self.points.held("after-queued"):
                 self.lab.freeze()
+        self._stalled_at = time.monotonic()
         self.wait_state("granted")
 
     def end_stall(self) -> None:
         """The carrier goes on."""
         if self.lab is None:
             self.points.release("before-headless-save")
-        else:
-            self.lab.thaw()
+            return
+        # Of a younger grant a tab cannot tell that its revocation is already on its way.
+        time.sleep(max(0.0, self._stalled_at + LATE - time.monotonic()))
+        self.lab.thaw()
 
     @contextmanager
     def stalled(self) -> Iterator[None]:

@@ -92,7 +92,7 @@ def test_what_it_inserted_is_on_disk_with_its_outputs_at_the_end(open_desk: Open
     saved = desk.wait_delivered()
     (cell,) = desk.followups()
     assert (saved["source"], saved["outputs"]) == (cell["source"], cell["outputs"])
-    assert desk.lab is None or not desk.lab.dirty()
+    until(lambda: desk.lab is None or not desk.lab.dirty(), what="a saved notebook")
 
 
 @pytest.mark.parametrize("minor", [4, 2])
@@ -106,7 +106,8 @@ def test_a_notebook_of_an_older_format_stays_valid(open_desk: OpenDesk, minor: i
     desk.wait_delivered(2)
     after = nbformat.read(desk.notebook, as_version=nbformat.NO_CONVERT)
     nbformat.validate(after)
-    assert after.nbformat_minor == minor
+    # JupyterLab itself knows nothing below 4.4; we raise nothing.
+    assert after.nbformat_minor == before.nbformat_minor <= 4
     assert after.cells[:3] == before.cells
     assert all("id" not in cell for cell in after.cells)
     assert len(after.cells) == 5
@@ -252,4 +253,4 @@ def test_a_follow_up_that_breaks_down_aborts_nobodys_queue(open_desk: OpenDesk) 
     until(lambda: desk.outcomes() == ["error"])
     (unfinished,) = desk.view()["unfinished"]
     assert (unfinished["id"], unfinished["outcome"]) == ("followup-1", "error")
-    assert "the provider is gone" in str(desk.followups()[0]["outputs"])
+    until(lambda: "the provider is gone" in str(desk.followups()[0]["outputs"]))
