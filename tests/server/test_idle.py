@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from jupyter_schedule.server.idle import IOPubWatch, KernelGone
+from jupyter_schedule.server.idle import IOPubWatch
+from jupyter_schedule.server.kernel_watch import KernelGone
 from tests.harness.in_process import LocalKernel, local_kernel
 from tests.harness.wait import until
 
@@ -91,25 +92,6 @@ async def test_thirty_queued_cells_are_waited_for_though_there_are_gaps(
     await asyncio.wait_for(fully_idle(watch), 60)
     assert (tmp_path / "ran").read_text() == "x" * 30
     assert watch.edges > 2, "the set of running cells alone was empty between them"
-
-
-async def test_the_end_of_the_last_cell_is_remembered(
-    kernel: LocalKernel, watch: IOPubWatch
-) -> None:
-    before = watch.last_activity
-    kernel.execute("1")
-    await eventually(lambda: watch.edges == 2)
-    assert before < watch.last_activity <= time.monotonic()
-
-
-async def test_busy_and_idle_are_told_as_they_change(
-    kernel: LocalKernel, watch: IOPubWatch
-) -> None:
-    seen: list[bool] = []
-    watch.on_change.append(lambda: seen.append(watch.busy))
-    kernel.execute("1")
-    await eventually(lambda: len(seen) == 2)
-    assert seen == [True, False]
 
 
 async def test_a_waiting_input_is_busy(kernel: LocalKernel, watch: IOPubWatch) -> None:
@@ -207,42 +189,6 @@ class Ends(list[tuple[str, bool]]):
         watch.on_ended.append(lambda msg_id, executed: self.append((msg_id, executed)))
 
 
-async def test_a_request_that_the_kernel_aborts_has_ended_without_having_run(
-    kernel: LocalKernel, watch: IOPubWatch
-) -> None:
-    ends = Ends(watch)
-    failing = kernel.execute("import time; time.sleep(0.2); 1 / 0")
-    aborted = kernel.execute("open('ran', 'w')")
-    for msg_id in (failing, aborted):
-        watch.watch_request(msg_id)
-    await eventually(lambda: len(ends) == 2)
-    assert ends == [(failing, True), (aborted, False)]
-
-
-async def test_only_what_was_asked_about_is_reported_and_once(
-    kernel: LocalKernel, watch: IOPubWatch
-) -> None:
-    ends = Ends(watch)
-    kernel.execute("1")
-    asked = kernel.execute("2")
-    watch.watch_request(asked)
-    await eventually(lambda: watch.edges == 4)
-    await watch.barrier()
-    assert ends == [(asked, True)]
-
-
-async def test_an_end_that_came_before_the_question_is_reported_all_the_same(
-    kernel: LocalKernel, watch: IOPubWatch
-) -> None:
-    ends = Ends(watch)
-    msg_id = kernel.execute("1")
-    await eventually(lambda: watch.edges == 2)
-    watch.watch_request(msg_id)
-    assert ends == []
-    await eventually(lambda: ends)
-    assert ends == [(msg_id, True)]
-
-
 async def test_the_end_of_a_widgets_message_can_be_asked_about(
     kernel: LocalKernel, watch: IOPubWatch
 ) -> None:
@@ -268,17 +214,6 @@ async def test_a_cell_that_began_before_the_watch_is_busy_until_it_ends(
     await asyncio.wait_for(barrier, 20)
     assert watch.running == frozenset()
     watch.close()
-
-
-async def test_a_request_whose_end_is_never_told_does_not_keep_the_kernel_busy(
-    kernel: LocalKernel, watch: IOPubWatch
-) -> None:
-    ends = Ends(watch)
-    watch.assume_running("a-message-that-ran-beside-a-cell")
-    watch.watch_request("a-message-that-ran-beside-a-cell")
-    assert watch.busy
-    await eventually(lambda: not watch.busy)
-    assert ends == [("a-message-that-ran-beside-a-cell", False)]
 
 
 @pytest.mark.parametrize("how", ["a crash in a cell", "killed by the system"])
@@ -354,16 +289,6 @@ async def test_a_flood_of_output_while_the_server_is_held_up_loses_no_end(
     time.sleep(0.5)
     await asyncio.wait_for(fully_idle(watch), 60)
     assert not watch.is_running(msg_id)
-
-
-async def test_clients_other_than_the_server_are_seen(
-    kernel: LocalKernel, watch: IOPubWatch
-) -> None:
-    await watch.barrier()
-    assert watch.clients == {}
-    kernel.execute("1")
-    await eventually(lambda: watch.edges == 2)
-    assert set(watch.clients) == {kernel.client.session.session}
 
 
 async def test_our_own_cells_cannot_ask_for_input(watch: IOPubWatch) -> None:
