@@ -63,8 +63,12 @@ class Run:
         return self.state
 
     def wait_started(self, timeout: float = 30) -> None:
-        """Wait until the kernel begins to run it."""
+        """Wait until the kernel is busy with it; its code may not have begun (see `wait_text`)."""
         self.session.pump_until(lambda: self.started, timeout, self._describe)
+
+    def wait_text(self, text: str, timeout: float = 30) -> None:
+        """Wait until ``text`` was printed: only then it is sure that the code itself runs."""
+        self.session.pump_until(lambda: text in self.state.text, timeout, self._describe)
 
     def wait_input(self, timeout: float = 30) -> str:
         """Wait until the code asks with ``input()``; the prompt."""

@@ -100,8 +100,8 @@ def test_restart_and_interrupt_reach_the_kernel(
     session.execute("x = 1")
     session.restart()
     assert session.execute("x").error == "NameError: name 'x' is not defined"
-    run = session.start("import time; time.sleep(60)")
-    run.wait_started()
+    run = session.start("import time; print('begun', flush=True); time.sleep(60)")
+    run.wait_text("begun")
     session.interrupt()
     assert run.result().error == "KeyboardInterrupt: "
 
