@@ -8,8 +8,8 @@ import stat
 from datetime import UTC, datetime
 from pathlib import Path
 
+from jupyter_schedule.log.creation import GITIGNORE, make_folder, write_new
 from jupyter_schedule.log.descriptors import open_own
-from jupyter_schedule.log.file import GITIGNORE, make_folder, write_new
 from jupyter_schedule.log.fileio import FileIO
 from jupyter_schedule.log.places import is_log_name, log_path
 
@@ -24,8 +24,8 @@ def retire(files: FileIO, notebook: Path, data_dir: Path) -> Path | None:
         return None
     data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     attic = data_dir / _FOLDER / datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
-    for folder in (attic.parent, attic):
-        make_folder(files, folder, ignore=False)
+    make_folder(files, attic.parent, ignore=False)
+    make_folder(files, attic, ignore=False)
     for saved in path.parent.iterdir():
         if saved.name.startswith(f"{path.name}.cut-"):
             carry(files, saved, attic / saved.name)

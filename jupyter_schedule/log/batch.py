@@ -73,6 +73,7 @@ def write_batch(
 def _signed(event: events.Signed, seq: int, session_id: str, place: Place, signer: Signer) -> bytes:
     if not isinstance(event, events.AgentGrant):
         event = msgspec.structs.replace(event, place=place)
-    data = msgspec.to_builtins(event)
+    # What is signed is what a reader finds, whatever became of text that UTF-8 cannot hold.
+    data = msgspec.json.decode(encode_event(event)[1])
     signature = signer.sign(session_id, seq, event.type, data)
     return encode_event(msgspec.structs.replace(event, signature=signature))[1]

@@ -12,15 +12,12 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from jupyter_schedule.log import events
+from jupyter_schedule.log import dispatches, events
 from jupyter_schedule.log.events import Event, FollowupDropped, FollowupQueued, ScheduleChange
 from jupyter_schedule.rules.changes import Dispatch, decode_change, encode_change
-from jupyter_schedule.rules.due import Entry
 from jupyter_schedule.rules.errors import CorruptScheduleLog, shorten
-from jupyter_schedule.rules.integers import whole_number
-from jupyter_schedule.rules.records import corrupt, decode_instant, decode_name
+from jupyter_schedule.rules.records import corrupt
 from jupyter_schedule.rules.text import has_lone_surrogate
-from jupyter_schedule.rules.times import format_instant
 
 E = TypeVar("E", bound=Event)
 Decode = Callable[[msgspec.Raw | bytes], Event]
@@ -75,10 +72,9 @@ def encode_event(event: Event) -> tuple[str, bytes]:
         case ScheduleChange():
             return event.type, to_json(encode_change(event.change))
         case FollowupQueued():
-            return event.type, to_json(_queued(event))
+            return event.type, to_json(dispatches.encode_queued(event))
         case FollowupDropped():
-            data = {"version": _VERSION, "followup_id": event.followup_id, "reason": event.reason}
-            return event.type, to_json(data)
+            return event.type, to_json(dispatches.encode_dropped(event))
         case events.TurnStart():
             request = None
             if event.request is not None:
@@ -116,33 +112,6 @@ def _storable(value: Any) -> Any:
             return value
 
 
-def _queued(event: FollowupQueued) -> dict[str, object]:
-    data: dict[str, object] = {
-        "version": _VERSION,
-        "followup_id": event.followup_id,
-        "cell_id": event.cell_id,
-        "accepted_at": format_instant(event.accepted_at),
-        "dispatches": [_dispatch(entry) for entry in event.entries],
-        "text": event.text,
-    }
-    if event.replaces:
-        data["replaces"] = True
-    if event.retries is not None:
-        data["retries"] = event.retries
-    return data
-
-
-def _dispatch(entry: Entry) -> dict[str, object]:
-    data: dict[str, object] = {"id": entry.id}
-    if entry.occurrence_at is None:
-        data["manual"] = True
-    else:
-        data["occurrence_at"] = format_instant(entry.occurrence_at)
-    if entry.carried:
-        data["carried"] = True
-    return data
-
-
 def _plain(kind: type[E]) -> Callable[[msgspec.Raw | bytes], E]:
     return msgspec.json.Decoder(kind).decode
 
@@ -172,74 +141,6 @@ def _decode_schedule(raw: msgspec.Raw | bytes) -> ScheduleChange:
     return ScheduleChange(change=change)
 
 
-def _decode_queued(raw: msgspec.Raw | bytes) -> FollowupQueued:
-    data = _versioned(
-        _decode_object(raw),
-        {"followup_id", "cell_id", "accepted_at", "dispatches", "text"},
-        {"replaces", "retries"},
-    )
-    dispatches = data["dispatches"]
-    if not isinstance(dispatches, list) or not dispatches:
-        raise corrupt(f"dispatches are {shorten(dispatches)}, not a list with an entry")
-    return FollowupQueued(
-        followup_id=decode_name(data["followup_id"], "followup_id"),
-        cell_id=decode_name(data["cell_id"], "cell_id"),
-        accepted_at=decode_instant(data["accepted_at"], "accepted_at"),
-        entries=tuple(_decode_entry(entry) for entry in dispatches),
-        text=_text(data["text"], "text"),
-        replaces=_flag(data, "replaces"),
-        retries=decode_name(data["retries"], "retries") if "retries" in data else None,
-    )
-
-
-def _decode_entry(data: object) -> Entry:
-    if not isinstance(data, dict):
-        raise corrupt(f"a dispatch is {shorten(data)}, not an object")
-    target = {"manual"} if "manual" in data else {"occurrence_at"}
-    _check_keys(data, {"id"} | target, {"carried"})
-    occurrence = None
-    if not _flag(data, "manual"):
-        occurrence = decode_instant(data["occurrence_at"], "occurrence_at")
-    return Entry(decode_name(data["id"], "id"), occurrence, _flag(data, "carried"))
-
-
-def _decode_dropped(raw: msgspec.Raw | bytes) -> FollowupDropped:
-    data = _versioned(_decode_object(raw), {"followup_id", "reason"}, set())
-    return FollowupDropped(
-        followup_id=decode_name(data["followup_id"], "followup_id"),
-        reason=_text(data["reason"], "reason"),
-    )
-
-
-def _versioned(data: object, required: set[str], optional: set[str]) -> dict[str, object]:
-    if not isinstance(data, dict):
-        raise corrupt(f"the data are {shorten(data)}, not an object")
-    if whole_number(data.get("version")) != _VERSION:
-        raise corrupt(f"version is {shorten(data.get('version'))}, not {_VERSION}")
-    _check_keys(data, required | {"version"}, optional)
-    return data
-
-
-def _check_keys(data: dict[str, object], required: set[str], optional: set[str]) -> None:
-    if not required <= data.keys() <= required | optional:
-        raise corrupt(f"the keys are {shorten(', '.join(sorted(data)))}")
-
-
-def _flag(data: dict[str, object], name: str) -> bool:
-    """A flag is written only when it is true."""
-    if name not in data:
-        return False
-    if data[name] is not True:
-        raise corrupt(f"{name} is {shorten(data[name])}, not true")
-    return True
-
-
-def _text(value: object, name: str) -> str:
-    if not isinstance(value, str):
-        raise corrupt(f"{name} is {shorten(value)}, not text")
-    return value
-
-
 MADE = frozenset(
     {"message/user", "message/assistant", "tool/call", "tool/result", "output/display"}
 )
@@ -266,6 +167,6 @@ _DECODERS: dict[str, Decode] = {
     },
     "turn/start": _decode_start,
     "schedule/change": _decode_schedule,
-    "followup/queued": _decode_queued,
-    "followup/dropped": _decode_dropped,
+    "followup/queued": lambda raw: dispatches.decode_queued(_decode_object(raw)),
+    "followup/dropped": lambda raw: dispatches.decode_dropped(_decode_object(raw)),
 }

@@ -7,15 +7,12 @@ from __future__ import annotations
 
 import contextlib
 import threading
-import uuid
-from collections.abc import Callable
 from pathlib import Path
 
 from jupyter_schedule.log import descriptors
+from jupyter_schedule.log.creation import draft_path, make_folder, write_all
 from jupyter_schedule.log.fileio import FileIO
 from jupyter_schedule.rules.errors import HeldElsewhere, NotWritable, PersistenceUncertain
-
-GITIGNORE = ".gitignore"
 
 
 class LogReplaced(PersistenceUncertain):
@@ -65,9 +62,13 @@ class LogFile:
                 raise _held(path)
             log = cls(files, path, descriptors.open_own(files, path, write=True))
             log._lock()
-            files.make_folder(path.parent)  # closes one that came out of a zip or a clone
-            if log.is_at(path):  # else it was moved between the opening and the lock
-                return log
+            try:
+                files.make_folder(path.parent)  # closes one that came out of a zip or a clone
+                if log.is_at(path):  # else it was moved between the opening and the lock
+                    return log
+            except BaseException:
+                log.close()
+                raise
             log.close()
 
     @classmethod
@@ -77,8 +78,6 @@ class LogFile:
         Raises `OSError`; `LogReplaced` when there is a file already.
         """
         make_folder(files, path.parent)
-        # Also when the folder is not new: an earlier attempt may have failed right here.
-        files.fsync_folder(path.parent.parent)
         try:
             fd = files.open(path, write=True, create=True)
         except FileExistsError:
@@ -115,14 +114,20 @@ class LogFile:
         self._spare.append(fd)
 
     def check(self) -> None:
-        """Raise `LogReplaced` unless path, inode and length are ours (4.6)."""
+        """Raise `LogReplaced` unless path, inode and length are ours (4.6).
+
+        What a failed write may have left is cut first; raises `OSError` when that fails: while it
+        stands there, nobody knows what a restart would find.
+        """
         try:
             status = self._files.lstat(self.path)
         except (FileNotFoundError, NotADirectoryError):
             raise LogReplaced(f"The log {self.path} is gone.") from None
         if (status.st_dev, status.st_ino) != self.identity:
             raise LogReplaced(f"Another file stands in place of the log {self.path}.")
-        if not self._dirty and status.st_size != self.length:
+        if self._dirty:
+            self._cut()
+        elif status.st_size != self.length:
             raise LogReplaced(
                 f"The log {self.path} has {status.st_size} bytes instead of {self.length}; "
                 "another program has written to it."
@@ -135,8 +140,6 @@ class LogFile:
         a line never has another glued to it.
         """
         self.check()
-        if self._dirty:
-            self._cut()
         self._dirty = True
         try:
             write_all(self._files, self._fd, data, self.length)
@@ -168,7 +171,7 @@ class LogFile:
         Raises `OSError` or `LogReplaced`, and then this file stays.
         """
         self.check()
-        draft = _draft(self.path)
+        draft = draft_path(self.path)
         new = LogFile(self._files, draft, self._files.open(draft, write=True, create=True))
         try:
             new._lock()
@@ -193,7 +196,9 @@ class LogFile:
             self._named = True
 
     def close(self) -> None:
-        """Let go of the lock and the file."""
+        """Let go of the lock and the file; what a failed write has left is cut if it can be."""
+        if self._dirty and self.is_at(self.path):
+            self._try_to_cut()
         descriptors.release(self.identity)
         with self._open:
             self._closed = True
@@ -201,6 +206,7 @@ class LogFile:
                 self._files.close(fd)
 
     def is_at(self, path: Path) -> bool:
+        """Say whether this very file stands at `path`."""
         try:
             status = self._files.lstat(path)
         except (FileNotFoundError, NotADirectoryError):
@@ -216,52 +222,6 @@ class LogFile:
         # If this fails too, the file is cut before the next write; the caller raises already.
         with contextlib.suppress(OSError):
             self._cut()
-
-
-def make_folder(files: FileIO, folder: Path, *, ignore: bool = True) -> None:
-    """Make a private folder, if it is not there, that ignores itself in git."""
-    files.make_folder(folder)
-    if not ignore:
-        return
-    path = folder / GITIGNORE
-    try:
-        fd = files.open(path, write=True, create=True)
-    except FileExistsError:
-        return
-    try:
-        files.write(fd, b"*\n", 0)
-    except OSError:
-        files.unlink(path)  # else an empty one would stay and ignore nothing
-        raise
-    finally:
-        files.close(fd)
-
-
-def write_new(files: FileIO, path: Path, content: Callable[[int], bytes]) -> None:
-    """Make a file in one atomic step, replacing what is there; `content` gets its inode."""
-    draft = _draft(path)
-    fd = files.open(draft, write=True, create=True)
-    try:
-        write_all(files, fd, content(files.fstat(fd).st_ino), 0)
-        files.fsync(fd)
-        files.rename(draft, path)
-    except BaseException:
-        files.unlink(draft)
-        raise
-    finally:
-        files.close(fd)
-    files.fsync_folder(path.parent)
-
-
-def _draft(path: Path) -> Path:
-    return path.with_name(f".draft-{uuid.uuid4().hex}")
-
-
-def write_all(files: FileIO, fd: int, data: bytes, offset: int) -> None:
-    """Write all of `data`, however little the system takes at a time."""
-    while data:
-        written = files.write(fd, data, offset)
-        data, offset = data[written:], offset + written
 
 
 def _held(path: Path) -> HeldElsewhere:

@@ -15,12 +15,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
-_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
-_FLAGS = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
-_FOLDER = getattr(os, "O_DIRECTORY", 0) | _NOFOLLOW | getattr(os, "O_CLOEXEC", 0)
-#: Far behind any log: Windows locks are mandatory, and nobody reads there.
-_LOCKED_BYTE = 1 << 62
-
 
 class FileIO(Protocol):
     """File calls as the log needs them; all raise `OSError`."""
@@ -75,17 +69,13 @@ class SystemFiles:
     """The operating system's files."""
 
     def open(self, path: Path, *, write: bool = False, create: bool = False) -> int:
-        """Open relative to the folder's descriptor, so that neither can be swapped for a link."""
-        flags = _FLAGS | _NOFOLLOW | (os.O_RDWR if write else os.O_RDONLY)
+        """Open in the folder's own descriptor, so that neither can be swapped for a link."""
+        flags = os.O_RDWR if write else os.O_RDONLY
         if create:
             flags |= os.O_CREAT | os.O_EXCL
-        with _folder(path.parent) as folder:
-            name = path if folder is None else Path(path.name)
-            fd = os.open(name, flags, 0o600, dir_fd=folder)
-        if write and hasattr(os, "fchmod"):
-            status = os.fstat(fd)
-            if status.st_uid == os.geteuid() and stat.S_IMODE(status.st_mode) != 0o600:
-                os.fchmod(fd, 0o600)
+        fd = _open(path, flags)
+        if write:
+            _close_to_others(fd, 0o600)
         return fd
 
     def close(self, fd: int) -> None:
@@ -93,25 +83,20 @@ class SystemFiles:
         os.close(fd)
 
     def read(self, fd: int, size: int, offset: int) -> bytes:
-        """Read at an offset without moving the descriptor's own position."""
+        """Read at an offset, whatever the descriptor's own position."""
         parts = []
-        while size > 0 and (part := os.pread(fd, size, offset)):
+        while size > 0 and (part := _read_at(fd, size, offset)):
             parts.append(part)
             size, offset = size - len(part), offset + len(part)
         return b"".join(parts)
 
     def write(self, fd: int, data: bytes, offset: int) -> int:
         """Write at an offset; may be short."""
-        return os.pwrite(fd, data, offset)
+        return _write_at(fd, data, offset)
 
     def fsync(self, fd: int) -> None:
-        """Ask the disk itself, also where a plain fsync stops at its cache (macOS)."""
-        if sys.platform == "darwin":
-            import fcntl
-
-            fcntl.fcntl(fd, fcntl.F_FULLFSYNC)
-        else:
-            os.fsync(fd)
+        """Ask the disk itself."""
+        _fsync(fd)
 
     def truncate(self, fd: int, length: int) -> None:
         """Cut the file."""
@@ -127,18 +112,7 @@ class SystemFiles:
 
     def lock(self, fd: int) -> None:
         """Lock the open file itself: it moves with the file and dies with its holder."""
-        if sys.platform == "win32":
-            import msvcrt
-
-            os.lseek(fd, _LOCKED_BYTE, os.SEEK_SET)
-            try:
-                msvcrt.locking(fd, msvcrt.LK_NBLCK, 1)
-            except OSError as error:
-                raise BlockingIOError(errno.EAGAIN, "the log is locked") from error
-        else:
-            import fcntl
-
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _lock(fd)
 
     def rename(self, source: Path, target: Path) -> None:
         """Move a file in one step."""
@@ -151,38 +125,103 @@ class SystemFiles:
     def make_folder(self, path: Path) -> None:
         """Make a folder of one's own; one that came out of a zip or a clone is closed."""
         path.mkdir(mode=0o700, exist_ok=True)
-        with _folder(path) as folder:
-            if folder is None:
-                return
-            if os.fstat(folder).st_uid != os.geteuid():
+        with _folder(path) as fd:
+            if not _close_to_others(fd, 0o700):
                 raise PermissionError(errno.EPERM, "the folder is another user's", str(path))
-            os.fchmod(folder, 0o700)
 
     def remove_folder(self, path: Path) -> None:
         """Remove an empty folder."""
         path.rmdir()
 
     def fsync_folder(self, path: Path) -> None:
-        """Make names durable; Windows does so by itself."""
-        with _folder(path) as folder:
-            if folder is not None:
-                os.fsync(folder)
+        """Make names durable."""
+        with _folder(path) as fd:
+            if fd is not None:
+                os.fsync(fd)
 
 
 def is_own_file(status: os.stat_result, *, names: int = 1) -> bool:
     """Say whether it is a regular file of one's own with at most so many names (contract 4.1)."""
-    own = not hasattr(os, "geteuid") or status.st_uid == os.geteuid()
+    own = sys.platform == "win32" or status.st_uid == os.geteuid()
     return stat.S_ISREG(status.st_mode) and 1 <= status.st_nlink <= names and own
 
 
-@contextmanager
-def _folder(path: Path) -> Iterator[int | None]:
-    """Hold a folder open, where the system can (not Windows)."""
-    if os.open not in os.supports_dir_fd:
-        yield None
-        return
-    fd = os.open(path, os.O_RDONLY | _FOLDER)
-    try:
-        yield fd
-    finally:
-        os.close(fd)
+if sys.platform == "win32":
+    # Not tried on a Windows machine; types and calls are checked. A live log can be neither
+    # renamed nor purged there, since an open file cannot be replaced.
+    import msvcrt
+    import threading
+
+    #: Far behind any log: locks are mandatory here, and nobody reads there.
+    _LOCKED_BYTE = 1 << 62
+    # Reading and writing at an offset moves the descriptor there, so they go one by one.
+    _position = threading.Lock()
+
+    def _open(path: Path, flags: int) -> int:
+        return os.open(path, flags | os.O_BINARY | os.O_NOINHERIT, 0o600)
+
+    @contextmanager
+    def _folder(path: Path) -> Iterator[int | None]:  # noqa: ARG001
+        yield None  # names are durable without us, and access goes by inheritance
+
+    def _close_to_others(fd: int | None, mode: int) -> bool:  # noqa: ARG001
+        return True
+
+    def _read_at(fd: int, size: int, offset: int) -> bytes:
+        with _position:
+            os.lseek(fd, offset, os.SEEK_SET)
+            return os.read(fd, size)
+
+    def _write_at(fd: int, data: bytes, offset: int) -> int:
+        with _position:
+            os.lseek(fd, offset, os.SEEK_SET)
+            return os.write(fd, data)
+
+    _fsync = os.fsync
+
+    def _lock(fd: int) -> None:
+        with _position:
+            os.lseek(fd, _LOCKED_BYTE, os.SEEK_SET)
+            try:
+                msvcrt.locking(fd, msvcrt.LK_NBLCK, 1)
+            except OSError as error:
+                raise BlockingIOError(errno.EAGAIN, "the log is locked") from error
+
+else:
+    import fcntl
+
+    def _open(path: Path, flags: int) -> int:
+        # Without O_NONBLOCK a named pipe would make us wait for whoever writes it.
+        flags |= os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+        with _folder(path.parent) as folder:
+            return os.open(path.name, flags, 0o600, dir_fd=folder)
+
+    @contextmanager
+    def _folder(path: Path) -> Iterator[int | None]:
+        fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            yield fd
+        finally:
+            os.close(fd)
+
+    def _close_to_others(fd: int | None, mode: int) -> bool:
+        """Set a mode if it is not set, and if the file is one's own."""
+        assert fd is not None
+        status = os.fstat(fd)
+        if status.st_uid != os.geteuid():
+            return False
+        if stat.S_IMODE(status.st_mode) != mode:
+            os.fchmod(fd, mode)
+        return True
+
+    _read_at = os.pread
+    _write_at = os.pwrite
+
+    def _fsync(fd: int) -> None:
+        if sys.platform == "darwin":
+            fcntl.fcntl(fd, fcntl.F_FULLFSYNC)  # a plain fsync stops at the disk's cache
+        else:
+            os.fsync(fd)
+
+    def _lock(fd: int) -> None:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)

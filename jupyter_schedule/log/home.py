@@ -16,8 +16,9 @@ from typing import TypeVar
 
 from jupyter_schedule.log import attic, descriptors, events
 from jupyter_schedule.log.batch import pending, write_batch
+from jupyter_schedule.log.creation import make_folder, write_new
 from jupyter_schedule.log.events import Event, Place
-from jupyter_schedule.log.file import LogFile, make_folder, write_new
+from jupyter_schedule.log.file import LogFile
 from jupyter_schedule.log.fileio import FileIO, SystemFiles
 from jupyter_schedule.log.opening import recover
 from jupyter_schedule.log.places import log_path, orphans, place_of
@@ -33,10 +34,11 @@ from jupyter_schedule.log.residence import (
     UnclearHome,
     Unreadable,
     find_home,
+    lives_elsewhere,
 )
 from jupyter_schedule.log.signature import Signer
 from jupyter_schedule.log.turns import closed_prefix
-from jupyter_schedule.rules.errors import ForeignLog, ScheduleError
+from jupyter_schedule.rules.errors import ForeignLog, ScheduleError, shorten
 
 __all__ = [
     "Copied",
@@ -148,23 +150,32 @@ def _restore(files: FileIO, retired: Path, notebook: Path, signer: Signer) -> No
 
 def _adopt(files: FileIO, notebook: Path, orphan: str | None, signer: Signer) -> None:
     path = log_path(notebook)
-    if orphan is not None:
-        if orphan not in orphans(path.parent.parent):
-            raise ForeignLog(f"There is no log without a notebook named {orphan} here.")
-        source = path.with_name(orphan)
-        problem = replay(descriptors.read_log(files, source)[0], source, signer).problem
-        if problem is not None:
-            raise problem
+    if orphan is not None and orphan not in orphans(path.parent.parent):
+        raise ForeignLog(f"There is no log without a notebook named {shorten(orphan)} here.")
+    source = path if orphan is None else path.with_name(orphan)
+    _check_adoptable(files, notebook, source)
+    if source != path:
         attic.move(files, source, notebook, signer.data_dir)
-    try:
-        file = LogFile.open(files, path)
-    except FileNotFoundError:
-        raise ForeignLog(f"{notebook.name} has no log that could be adopted.") from None
+    file = LogFile.open(files, path)
     try:
         place = place_of(notebook, file.inode)
         _append(file, files, events.SessionAdopted(place=place), place, signer)
     finally:
         file.close()
+
+
+def _check_adoptable(files: FileIO, notebook: Path, log: Path) -> None:
+    try:
+        content, identity = descriptors.read_log(files, log)
+    except FileNotFoundError:
+        raise ForeignLog(f"{notebook.name} has no log that could be adopted.") from None
+    found = replay(content, log, None)
+    if found.problem is not None:
+        raise found.problem
+    if found.state is not None and lives_elsewhere(found.state, notebook, identity, files):
+        raise ForeignLog(
+            f"{log.name} is a copy of the log of {found.state.place.path}, where its reminders live."
+        )
 
 
 def _record_place(files: FileIO, notebook: Path, signer: Signer) -> None:

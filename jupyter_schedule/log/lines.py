@@ -10,7 +10,7 @@ from datetime import datetime
 
 import msgspec
 
-from jupyter_schedule.log.codec import decode_event, encode_event
+from jupyter_schedule.log.codec import decode_event, encode_event, to_json
 from jupyter_schedule.log.events import Event
 from jupyter_schedule.rules.errors import CorruptScheduleLog
 from jupyter_schedule.rules.times import format_instant
@@ -67,7 +67,7 @@ def frame(
     *, seq: int, at: datetime, durable: int, key: str | None, name: str, data: bytes
 ) -> bytes:
     """Put data that are JSON already into a line."""
-    middle = b"" if key is None else b'"key":%b,' % msgspec.json.encode(key)
+    middle = b"" if key is None else b'"key":%b,' % to_json(key)
     return b'{"seq":%d,"at":"%b","durable":%d,%b"type":%b,"data":%b}\n' % (
         seq,
         format_instant(at).encode(),

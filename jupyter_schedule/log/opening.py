@@ -5,18 +5,22 @@ Blocks on the disk; `SessionLog.open` runs it in the log's own thread.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import secrets
 import stat
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 
 from jupyter_schedule.log import events
+from jupyter_schedule.log.creation import write_new
 from jupyter_schedule.log.events import FORMAT, Event, Place
-from jupyter_schedule.log.file import LogFile, write_new
+from jupyter_schedule.log.file import LogFile
 from jupyter_schedule.log.fileio import FileIO
 from jupyter_schedule.log.places import log_path, orphans, place_of
 from jupyter_schedule.log.replay import Replay, replay
@@ -36,6 +40,13 @@ from jupyter_schedule.log.scan import Damage
 from jupyter_schedule.log.signature import Signer
 from jupyter_schedule.log.state import SessionState
 from jupyter_schedule.rules.errors import NotWritable
+
+
+class Now(Protocol):
+    """What the log needs of a clock."""
+
+    def now(self) -> datetime:
+        """Return the wall clock, aware UTC."""
 
 
 class Recovered(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,6 +74,29 @@ class Opened(msgspec.Struct, kw_only=True):
     file: LogFile | None = None
     lines: int = 0
     recovered: Recovered | None = None
+
+
+async def open_on(
+    disk: ThreadPoolExecutor, files: FileIO, notebook: Path, signer: Signer, now: datetime
+) -> Opened:
+    """Open a log in the thread that will write it; nothing of it is left when that fails."""
+    opening = asyncio.get_running_loop().run_in_executor(
+        disk, open_log, files, notebook, signer, now
+    )
+    try:
+        return await asyncio.shield(opening)
+    except BaseException:
+        opening.add_done_callback(_let_go)
+        disk.shutdown(wait=False)
+        raise
+
+
+def _let_go(opening: asyncio.Future[Opened]) -> None:
+    """Nobody wants the log any more that was being opened."""
+    if not opening.cancelled() and opening.exception() is None:
+        file = opening.result().file
+        if file is not None:
+            file.close()
 
 
 def open_log(files: FileIO, notebook: Path, signer: Signer, now: datetime) -> Opened:

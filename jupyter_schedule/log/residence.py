@@ -14,6 +14,7 @@ from jupyter_schedule.log.fileio import FileIO, SystemFiles
 from jupyter_schedule.log.places import log_path, orphans, place_of
 from jupyter_schedule.log.replay import Replay, replay
 from jupyter_schedule.log.signature import Signer
+from jupyter_schedule.log.state import SessionState
 from jupyter_schedule.rules.errors import ForeignLog, ScheduleError
 
 
@@ -140,6 +141,14 @@ def home_of(notebook: Path, log: Replay, identity: Identity, files: FileIO) -> H
         same_inode=log.state.place.inode == place.inode,
         found="here" if here else _at(recorded, log.state.session_id, identity, files),
     )
+
+
+def lives_elsewhere(state: SessionState, notebook: Path, identity: Identity, files: FileIO) -> bool:
+    """Say whether the session has its home at another place: then this log is only a copy."""
+    recorded = Path(state.place.path)
+    if state.place.path == place_of(notebook, 0).path:
+        return False
+    return _at(recorded, state.session_id, identity, files) == "same session"
 
 
 def _at(recorded: Path, session_id: str, identity: Identity, files: FileIO) -> AtRecorded:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime
 from pathlib import Path
-from typing import Protocol, Self
+from typing import Self
 
 import msgspec
 
@@ -17,24 +15,16 @@ from jupyter_schedule.log.batch import Pending, pending
 from jupyter_schedule.log.events import Event
 from jupyter_schedule.log.file import LogReplaced
 from jupyter_schedule.log.fileio import FileIO, SystemFiles
-from jupyter_schedule.log.opening import Opened, open_log
+from jupyter_schedule.log.opening import Now, Opened, open_on
 from jupyter_schedule.log.places import log_path, place_of
 from jupyter_schedule.log.replay import replay
 from jupyter_schedule.log.residence import Fresh
-from jupyter_schedule.log.scan import Scan
 from jupyter_schedule.log.signature import Signer
-from jupyter_schedule.log.turns import Conversation, Record, Said, conversation, said
+from jupyter_schedule.log.turns import Record
 from jupyter_schedule.log.writer import Writer
 from jupyter_schedule.rules.errors import PersistenceUncertain, ScheduleError
 
 _LOG = logging.getLogger(__name__)
-
-
-class Now(Protocol):
-    """What the log needs of a clock."""
-
-    def now(self) -> datetime:
-        """Return the wall clock, aware UTC."""
 
 
 class SessionLog:
@@ -85,15 +75,7 @@ class SessionLog:
         """
         files = files or SystemFiles()
         disk = ThreadPoolExecutor(1, thread_name_prefix="schedule-log")
-        opening = asyncio.get_running_loop().run_in_executor(
-            disk, open_log, files, notebook, signer, clock.now()
-        )
-        try:
-            opened = await asyncio.shield(opening)
-        except BaseException:
-            opening.add_done_callback(_let_go)
-            disk.shutdown(wait=False)
-            raise
+        opened = await open_on(disk, files, notebook, signer, clock.now())
         return cls(opened, notebook, signer=signer, clock=clock, files=files, disk=disk)
 
     @property
@@ -119,15 +101,15 @@ class SessionLog:
     def stage(self, event: Event, *, key: str | None = None, time_zone: str | None = None) -> None:
         """Take an event into the state now; its line waits for a checkpoint, a moment at most.
 
-        `time_zone` is that of the request behind it, kept if this event creates the log (3.8).
-        Raises `CorruptScheduleLog` for an event that cannot come next.
+        `time_zone` is that of the request behind it (a `TurnStart` has its own), kept if this event
+        creates the log (3.8). Raises `CorruptScheduleLog` for an event that cannot come next.
         """
         if not isinstance(event, events.Message | events.ToolEvent | events.Output):
             self._nothing_is_committed()
         self._usable()
         entry = pending(event, self._clock.now(), key=key)
         self.state.check(event)
-        self._begin(time_zone)
+        self._begin(event, time_zone)
         self.state.apply(event, entry.at, key=key)
         self._writer.add(entry)
 
@@ -143,7 +125,7 @@ class SessionLog:
         self._usable()
         entry = pending(event, self._clock.now(), key=key, commit=True)
         self.state.check(event)
-        self._begin(time_zone)
+        self._begin(event, time_zone)
         self._committing = True
         self._writer.add(entry)
         await self._writer.flushed()
@@ -205,30 +187,22 @@ class SessionLog:
 
     async def turns(self, *, last: int | None = None) -> list[Record]:
         """Return the last turns as JSON objects, oldest first, pending lines included."""
-        return [turn.as_json() for turn in (await self._conversation(last)).turns]
+        return [turn.as_json() for turn in (await self._writer.conversation(last)).turns]
 
     async def messages(
-        self, *, last_turns: int | None = None, budget_bytes: int | None = None
+        self,
+        *,
+        last_turns: int | None = None,
+        budget_bytes: int | None = None,
+        last_followups: int | None = None,
     ) -> list[Record]:
         """Return the agent's past as neutral message records (4.9), pending lines included."""
-        return (await self._conversation(last_turns)).messages(budget_bytes)
+        past = await self._writer.conversation(last_turns)
+        return past.messages(budget_bytes=budget_bytes, last_followups=last_followups)
 
     async def answer(self, turn: int) -> list[Record]:
         """Return what a turn showed, as mime bundles in the order of the lines (5.9)."""
-        return (await self._conversation(None)).answer(turn)
-
-    async def _conversation(self, last: int | None) -> Conversation:
-        written = self._writer.lines
-        waiting = [Said(at=e.at, type=e.name, data=e.data) for e in self._writer.waiting]
-
-        def read() -> Conversation:
-            file = self._writer.file
-            content = b"" if file is None else file.read() or b""
-            # What is written while this waits for its turn is in `waiting` already.
-            lines = (line for line in Scan(content) if line.seq < written)
-            return conversation([*said(lines), *waiting], last=last)
-
-        return await self._writer.on_disk(read)
+        return (await self._writer.conversation(None)).answer(turn)
 
     async def close(self) -> None:
         """Write what is pending if the disk lets us, and let go of the file."""
@@ -242,12 +216,14 @@ class SessionLog:
                 _LOG.warning("some lines of %s were not written: %s", self.path, error)
         await self._writer.close()
 
-    def _begin(self, time_zone: str | None) -> None:
+    def _begin(self, event: Event, time_zone: str | None) -> None:
         """Before the first event: what goes in front of it is as old as it. If it creates the
         log, the zone of its request becomes the session's."""
         if self._writer.has_work or not self._writer.waiting:
             return
         now, prelude = self._clock.now(), [entry.event for entry in self._writer.waiting]
+        if time_zone is None and isinstance(event, events.TurnStart):
+            time_zone = event.time_zone
         if isinstance(prelude[0], events.SessionCreated):
             prelude[0] = msgspec.structs.replace(prelude[0], time_zone=time_zone)
             self.state.time_zone = time_zone
@@ -272,11 +248,3 @@ class SessionLog:
             raise LogReplaced(self.trouble.message)
         if self._closed:
             raise RuntimeError(f"the log {self.path} is closed")
-
-
-def _let_go(opening: asyncio.Future[Opened]) -> None:
-    """Nobody wants the log any more that was being opened."""
-    if not opening.cancelled() and opening.exception() is None:
-        file = opening.result().file
-        if file is not None:
-            file.close()

@@ -58,7 +58,9 @@ class Signer:
         try:
             status = files.fstat(fd)
             # Two names for a moment are normal: see _create.
-            private = is_own_file(status, names=2) and (os.name == "nt" or not status.st_mode & 0o77)
+            private = is_own_file(status, names=2) and (
+                os.name == "nt" or not status.st_mode & 0o77
+            )
             key = files.read(fd, _KEY_BYTES + 1, 0) if private else b""
         finally:
             files.close(fd)

@@ -47,6 +47,18 @@ class Turn(msgspec.Struct, kw_only=True):
             if record is not None:
                 yield record
 
+    @property
+    def is_followup(self) -> bool:
+        """Whether a follow-up began the turn, and not a person."""
+        return self.input.get("kind") == "followup"
+
+    def messages(self) -> list[Record]:
+        """Return the turn as the agent has it; what began it says so if that was a follow-up."""
+        records = [record for record in self.records() if record["role"] != "output"]
+        if self.is_followup and records and records[0]["role"] == "user":
+            records[0]["kind"] = "followup"
+        return records
+
     def as_json(self) -> Record:
         """Return the turn as people's views get it."""
         records = list(self.records())
@@ -70,18 +82,28 @@ class Conversation(msgspec.Struct, kw_only=True):
     forgotten: int = 0
     inherited: int = 0
 
-    def messages(self, budget_bytes: int | None = None) -> list[Record]:
+    def messages(
+        self, *, budget_bytes: int | None = None, last_followups: int | None = None
+    ) -> list[Record]:
         """Return the agent's past: neutral message records of whole turns, oldest first.
 
-        With a budget, the latest turns whose records fit into so many bytes of JSON.
+        With `last_followups`, at most so many of the turns that follow-ups began; then, with a
+        budget, the latest turns whose records fit into so many bytes of JSON. A turn that is still
+        open is left out of both counts and always returned. The kernel cuts by the same rule as the
+        conversation grows.
         """
         chosen: deque[list[Record]] = deque()
         for turn in reversed(self.turns):
             if turn.turn <= self.forgotten:
                 break
-            records = [record for record in turn.records() if record["role"] != "output"]
-            if budget_bytes is not None:
-                budget_bytes -= len(msgspec.json.encode(records))
+            is_open = turn is self.turns[-1] and turn.outcome is None
+            if turn.is_followup and not is_open and last_followups is not None:
+                last_followups -= 1
+                if last_followups < 0:
+                    continue
+            records = turn.messages()
+            if budget_bytes is not None and not is_open:
+                budget_bytes -= sum(len(msgspec.json.encode(record)) for record in records)
                 if budget_bytes < 0:
                     break
             chosen.appendleft(records)

@@ -18,13 +18,17 @@ from jupyter_schedule.log.file import LogFile, LogReplaced
 from jupyter_schedule.log.fileio import FileIO
 from jupyter_schedule.log.places import log_path, place_of
 from jupyter_schedule.log.purge import emptied
+from jupyter_schedule.log.scan import Scan
 from jupyter_schedule.log.signature import Signer
+from jupyter_schedule.log.turns import Conversation, Said, conversation, said
 from jupyter_schedule.rules.errors import PersistenceUncertain, ScheduleError
 
 T = TypeVar("T")
 
-#: Seconds after which what nobody waits for is written all the same.
+#: Seconds after which what nobody waits for is written all the same, and is tried again when the
+#: disk would not take it.
 _LINGER = 0.25
+_RETRY = 5.0
 
 
 class Writer:
@@ -78,8 +82,7 @@ class Writer:
     def add(self, entry: Pending) -> None:
         """Let a line wait, for a while at most."""
         self.waiting.append(entry)
-        if self._linger is None:
-            self._linger = asyncio.get_running_loop().call_later(_LINGER, self._write_lingering)
+        self._write_in(_LINGER)
 
     async def flushed(self) -> None:
         """Return when all that waits now is durable, or raise `PersistenceUncertain`."""
@@ -125,6 +128,19 @@ class Writer:
             self.file, content = await self.on_disk(rewrite, self.file)
             return content
 
+    async def conversation(self, last: int | None) -> Conversation:
+        """Return the last turns, with the lines that wait."""
+        written = self.lines
+        waiting = [Said(at=entry.at, type=entry.name, data=entry.data) for entry in self.waiting]
+
+        def read() -> Conversation:
+            content = b"" if self.file is None else self.file.read() or b""
+            # What is written before this is read is in `waiting` already.
+            lines = (line for line in Scan(content) if line.seq < written)
+            return conversation([*said(lines), *waiting], last=last)
+
+        return await self.on_disk(read)
+
     async def close(self) -> None:
         """Let go of file and thread."""
         if self._linger is not None:
@@ -146,6 +162,11 @@ class Writer:
         if self._task is None:
             self._task = asyncio.create_task(self._write_while_asked())
         return waiter
+
+    def _write_in(self, seconds: float) -> None:
+        if self._linger is None:
+            loop = asyncio.get_running_loop()
+            self._linger = loop.call_later(seconds, self._write_lingering)
 
     def _write_lingering(self) -> None:
         self._linger = None
@@ -188,6 +209,8 @@ class Writer:
             withdrawn = [entry for entry in batch if entry.commit]
             self.waiting = [entry for entry in self.waiting if not entry.commit]
             batch = []
+            if self.has_work and not isinstance(self.trouble, LogReplaced):
+                self._write_in(_RETRY)
         self._settled(batch, withdrawn)
 
     def _write(self, batch: list[Pending], session_id: str, notebook: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -171,6 +172,31 @@ async def test_a_claim_that_fails_is_withdrawn_and_other_lines_stay_pending(
     assert desk.reopen().answers.get("the key") is not None
 
 
+async def test_a_claim_that_was_withdrawn_is_off_the_disk_when_the_log_is_closed(
+    desk: Desk, faulty: FaultyFiles
+) -> None:
+    """Else a restart would find a turn that never ran, and its follow-up would be lost."""
+    async with desk.open() as log:
+        log.stage(create(1))
+        await log.commit(queued(log.state, "schedule-1"))
+        faulty.fail("fsync", "truncate")
+        with pytest.raises(PersistenceUncertain):
+            await log.commit(claim())
+        assert b"turn/start" in desk.path.read_bytes()
+        with pytest.raises(PersistenceUncertain):
+            await log.checkpoint()  # nobody knows what a restart would find now
+        faulty.heal()
+        await log.checkpoint()
+        assert b"turn/start" not in desk.path.read_bytes()
+        faulty.fail("fsync", "truncate")
+        with pytest.raises(PersistenceUncertain):
+            await log.commit(claim())
+        faulty.heal()
+    current = desk.reopen().current
+    assert current is not None
+    assert current.state == "queued"
+
+
 async def test_the_end_of_a_turn_that_fails_stays_pending_and_in_memory_the_turn_is_over(
     desk: Desk, faulty: FaultyFiles
 ) -> None:
@@ -202,6 +228,26 @@ async def test_a_failed_first_claim_leaves_no_log_behind(desk: Desk, faulty: Fau
         await log.commit(prompt(), time_zone="Europe/Berlin")
         assert log.state.time_zone == "Europe/Berlin"
     assert desk.types() == ["session/created", "turn/start"]
+
+
+async def eventually(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(10):
+        while not condition():
+            await asyncio.sleep(0.01)
+
+
+async def test_what_nobody_waits_for_is_tried_again_until_the_disk_is_well(
+    desk: Desk, faulty: FaultyFiles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jupyter_schedule.log.writer._RETRY", 0.02)
+    async with desk.open() as log:
+        await log.commit(prompt())
+        faulty.fail("fsync")
+        log.stage(end())
+        await eventually(lambda: log.trouble is not None)
+        faulty.heal()
+        await eventually(lambda: log.trouble is None)
+        assert desk.types()[-1] == "turn/end"
 
 
 async def test_close_gives_pending_lines_a_last_chance(desk: Desk, faulty: FaultyFiles) -> None:

@@ -499,6 +499,19 @@ async def test_only_an_orphan_of_the_folder_can_be_adopted(desk: Desk, name: str
     assert list(other.reopen().reminders.active) == ["schedule-1"]
 
 
+async def test_a_copy_is_not_adopted_while_its_session_lives_elsewhere(desk: Desk) -> None:
+    await desk.write(create(1))
+    copy = desk.beside("copy/analysis.ipynb")
+    shutil.copytree(desk.folder, copy.folder)
+    before = copy.path.read_bytes()
+    with pytest.raises(ForeignLog, match="where its reminders live"):
+        await home.adopt(copy.notebook, signer=desk.signer)
+    renamed = at(desk, copy.notebook.rename(copy.notebook.with_name("renamed.ipynb")))
+    with pytest.raises(ForeignLog, match="where its reminders live"):
+        await home.adopt(renamed.notebook, copy.path.name, signer=desk.signer)
+    assert copy.path.read_bytes() == before
+
+
 async def test_a_damaged_orphan_is_refused_and_what_is_there_stays(desk: Desk) -> None:
     await desk.write(create(1))
     await desk.write(create(2))

@@ -7,6 +7,7 @@ import json
 from datetime import timedelta
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from jupyter_schedule.log.events import (
@@ -185,6 +186,12 @@ async def test_the_zone_of_the_request_that_creates_the_log_is_kept_for_ever(des
     assert desk.lines()[0]["data"]["time_zone"] == "Europe/Berlin"
 
 
+async def test_a_turn_that_creates_the_log_brings_its_own_zone(desk: Desk) -> None:
+    async with desk.open() as log:
+        await log.commit(msgspec.structs.replace(prompt(), time_zone="Asia/Tokyo"))
+    assert desk.reopen().time_zone == "Asia/Tokyo"
+
+
 async def test_a_log_created_without_a_zone_never_gets_one(desk: Desk) -> None:
     await desk.write(create())
     async with desk.open() as log:
@@ -292,6 +299,17 @@ async def test_text_that_unicode_calls_lines_stays_in_its_line(desk: Desk) -> No
     assert len(desk.lines()) == 4
     active = desk.reopen().reminders.active
     assert active["schedule-1"].prompt == text.replace("\x00", "")
+
+
+async def test_text_that_utf_8_cannot_hold_harms_no_batch_and_no_signature(desk: Desk) -> None:
+    async with desk.open() as log:
+        await log.commit(prompt(text="half \ud83c"), key="key \udfff", time_zone="zone \ud800")
+        log.stage(create())
+        await log.checkpoint()
+    state = desk.reopen()
+    assert state.signed
+    assert state.time_zone == "zone \ufffd"
+    assert list(state.reminders.active) == ["schedule-1"]
 
 
 async def test_a_turn_number_and_a_follow_up_id_are_never_used_again(desk: Desk) -> None:
