@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from jupyter_schedule.kernel.attachment import attach, detach, set_model
     from jupyter_schedule.kernel.extension import load_ipython_extension, unload_ipython_extension
+    from jupyter_schedule.kernel.functions import tool
     from jupyter_schedule.kernel.tools import (
         aschedule_create,
         aschedule_delete,
@@ -33,6 +34,7 @@ __all__ = [
     "schedule_delete",
     "schedule_list",
     "set_model",
+    "tool",
     "unload_ipython_extension",
 ]
 
@@ -42,6 +44,7 @@ _HOMES = {
     "set_model": "attachment",
     "load_ipython_extension": "extension",
     "unload_ipython_extension": "extension",
+    "tool": "functions",
 }
 
 

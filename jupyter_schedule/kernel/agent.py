@@ -12,11 +12,11 @@ from typing import Any, assert_never
 
 from jupyter_schedule.kernel.attachment import Attachment
 from jupyter_schedule.kernel.bridge import new_key
-from jupyter_schedule.kernel.errors import Answer, KernelError, SessionNotLive, refusal
-from jupyter_schedule.kernel.models import Model, Step, TextDelta, ToolCall
-from jupyter_schedule.kernel.offload import Offloaded, offload
+from jupyter_schedule.kernel.errors import Answer, KernelError, LimitReached, refusal
+from jupyter_schedule.kernel.memory import recall
+from jupyter_schedule.kernel.models import Model, Step, TextDelta, ToolCall, Usage
+from jupyter_schedule.kernel.offload import Offloaded
 from jupyter_schedule.kernel.output import StreamedText, say, tool_line
-from jupyter_schedule.kernel.recorder import Recorder
 from jupyter_schedule.kernel.replay import show_refusal
 from jupyter_schedule.kernel.request import Request, current_request
 from jupyter_schedule.kernel.stdin import nobody_to_ask
@@ -26,10 +26,6 @@ from jupyter_schedule.kernel.turn import OpenTurn, Outcome
 TURN_INSIDE_TURN = (
     "This notebook's agent is in the middle of a turn; another one cannot begin inside it."
 )
-
-
-class LimitReached(Exception):
-    """The turn used up what it may use; the message is one sentence."""
 
 
 async def run_prompt(attachment: Attachment, text: str) -> None:
@@ -52,7 +48,6 @@ async def _run(attachment: Attachment, request: Request, opening: dict[str, Any]
         return
     try:
         model = attachment.model
-        await _load_history(attachment)
         answer = await _claim(attachment, request, opening)
     except KernelError as error:
         say(error.message)
@@ -62,21 +57,12 @@ async def _run(attachment: Attachment, request: Request, opening: dict[str, Any]
     elif (sentence := refusal(answer)) is not None:
         say(sentence)
     else:
-        turn = OpenTurn(attachment.bridge, attachment.conversation, answer)
-        attachment.turn = turn
+        attachment.turn = _opened(attachment, answer)
+        attachment.grant = answer.get("grant", "off")
         try:
-            await Agent(attachment, model, turn).run()
+            await Agent(attachment, model, attachment.turn).run()
         finally:
             attachment.turn = None
-
-
-async def _load_history(attachment: Attachment) -> None:
-    if attachment.conversation.loaded:
-        return
-    answer = await offload(lambda: attachment.bridge.call("history"))
-    if (sentence := refusal(answer)) is not None:
-        raise SessionNotLive(sentence)
-    attachment.conversation.load(answer["messages"])
 
 
 async def _claim(attachment: Attachment, request: Request, opening: dict[str, Any]) -> Answer:
@@ -90,8 +76,18 @@ async def _claim(attachment: Attachment, request: Request, opening: dict[str, An
         # The interrupt came while the claim was on its way: close what it may have opened.
         late = call.settle()
         if late is not None and "turn" in late:
-            OpenTurn(attachment.bridge, attachment.conversation, late).end("aborted")
+            _opened(attachment, late).end("aborted")
         raise
+
+
+def _opened(attachment: Attachment, answer: Answer) -> OpenTurn:
+    return OpenTurn(
+        attachment.bridge,
+        attachment.conversation,
+        answer,
+        seconds=attachment.settings.max_seconds,
+        recorded_bytes=attachment.recorded_bytes,
+    )
 
 
 class Agent:
@@ -99,11 +95,10 @@ class Agent:
 
     def __init__(self, attachment: Attachment, model: Model, turn: OpenTurn) -> None:
         self._attachment = attachment
-        self._conversation = attachment.conversation
         self._settings = attachment.settings
         self._model = model
         self._turn = turn
-        self._recorder = Recorder(attachment.recorded_bytes)
+        self._tokens = 0
 
     async def run(self) -> None:
         """Answer, and close the turn whatever happens."""
@@ -111,9 +106,9 @@ class Agent:
         problem: str | None = None
         alone = nobody_to_ask() if self._turn.kind == "followup" else nullcontext()
         try:
-            with alone, self._recorder.listening():
+            with alone, self._turn.recorder.listening():
                 await self._answer_in_time()
-                await self._turn.outputs(self._recorder.taken(final=True))
+                await self._turn.outputs(final=True)
             outcome = "completed"
         except LimitReached as limit:
             outcome, problem = "limit", str(limit)
@@ -132,7 +127,8 @@ class Agent:
     async def _answer_in_time(self) -> None:
         seconds = self._settings.max_seconds
         try:
-            async with asyncio.timeout(seconds) as deadline:
+            async with asyncio.timeout(self._turn.seconds_left()) as deadline:
+                await recall(self._attachment, self._turn)
                 await self._answer()
         except TimeoutError:
             if not deadline.expired():
@@ -141,6 +137,8 @@ class Agent:
 
     async def _answer(self) -> None:
         for _ in range(self._settings.max_steps):
+            if self._tokens >= self._settings.max_tokens:
+                raise LimitReached(f"The turn was ended after {self._tokens:,} tokens.")
             calls = await self._step()
             if not calls:
                 return
@@ -150,26 +148,29 @@ class Agent:
 
     async def _step(self) -> tuple[ToolCall, ...]:
         step = Step(
-            messages=self._conversation.messages(),
+            messages=self._attachment.conversation.messages(),
             tools=self._attachment.tools,
             context=self._turn.context,
             kind=self._turn.kind,
         )
-        shown = StreamedText(self._settings.max_answer_bytes)
-        self._recorder.ignore(shown.display_id)
+        shown = self._text()
         calls: list[ToolCall] = []
         try:
             async with aclosing(self._model.respond(step)) as events:
                 async for event in events:
+                    shown = await self._record_own_calls(shown)
                     match event:
                         case TextDelta(piece):
                             shown.feed(piece)
                         case ToolCall():
-                            calls.append(event)
+                            calls.append(_with_own_id(event, calls))
+                        case Usage(tokens):
+                            self._tokens += tokens
                         case _:
                             assert_never(event)
                     if shown.is_full:
                         break
+            shown = await self._record_own_calls(shown)
         except BaseException:
             # What a person saw of a broken answer belongs into the log as well.
             shown.draw()
@@ -184,21 +185,48 @@ class Agent:
         await self._turn.assistant(shown.text, tuple(calls))
         return tuple(calls)
 
+    def _text(self) -> StreamedText:
+        shown = StreamedText(self._settings.max_answer_bytes)
+        self._turn.recorder.ignore(shown.display_id)
+        return shown
+
+    async def _record_own_calls(self, shown: StreamedText) -> StreamedText:
+        """Write the tools that the model ran by itself, behind the text that came before them."""
+        while self._turn.own_calls:
+            call, result = self._turn.own_calls.pop(0)
+            shown.draw()
+            await self._turn.assistant(shown.text, (call,))
+            shown = self._text()
+            await self._turn.tool_call(call)
+            await self._settle(call, result)
+        return shown
+
     async def _call(self, call: ToolCall) -> None:
-        await self._turn.tool_call(call)
-        result = storable(await self._result_of(call))
+        answer = await self._turn.tool_call(call)
+        self._attachment.grant = answer.get("grant", self._attachment.grant)
+        self._turn.in_tool = True
+        try:
+            result = await self._attachment.toolbox.call(call.name, call.arguments)
+        finally:
+            self._turn.in_tool = False
+        await self._settle(call, result)
+
+    async def _settle(self, call: ToolCall, result: Any) -> None:
+        result = storable(result)
         say(tool_line(call.name, result))
-        await self._turn.outputs(self._recorder.taken())
+        await self._turn.outputs()
         await self._turn.tool_result(call, result)
 
-    async def _result_of(self, call: ToolCall) -> Answer:
-        names = [tool["name"] for tool in self._attachment.tools]
-        if call.name not in names:
-            return KernelError(
-                f"There is no tool {call.name[:60]!r}; there are {', '.join(names) or 'none'}."
-            ).as_result()
-        request = current_request()
-        return await offload(lambda: self._attachment.tool(call.name, call.arguments, request))
+
+def _with_own_id(call: ToolCall, before: list[ToolCall]) -> ToolCall:
+    """Give a call an id of its own in its step; some models leave it out or use one twice."""
+    taken = {other.id for other in before}
+    if call.id and call.id not in taken:
+        return call
+    number = len(before) + 1
+    while f"call-{number}" in taken:
+        number += 1
+    return ToolCall(f"call-{number}", call.name, call.arguments)
 
 
 def _one_line(error: BaseException) -> str:

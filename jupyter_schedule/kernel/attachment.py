@@ -9,15 +9,20 @@ from __future__ import annotations
 import platform
 from typing import TYPE_CHECKING, Any
 
+from IPython.core.getipython import get_ipython
+
 from jupyter_schedule.kernel.address import PROTOCOL, ipykernel_version
 from jupyter_schedule.kernel.bridge import Bridge, new_key
+from jupyter_schedule.kernel.code import Grant
 from jupyter_schedule.kernel.conversation import Conversation
 from jupyter_schedule.kernel.errors import Answer, KernelError, refusal
 from jupyter_schedule.kernel.models import Model
+from jupyter_schedule.kernel.models.own import Answering, as_model
 from jupyter_schedule.kernel.models.registry import find_model
 from jupyter_schedule.kernel.recorder import RECORDED_BYTES
 from jupyter_schedule.kernel.request import Request, current_request
 from jupyter_schedule.kernel.settings import ScheduleAgent
+from jupyter_schedule.kernel.toolbox import Toolbox
 
 if TYPE_CHECKING:
     from jupyter_schedule.kernel.turn import OpenTurn
@@ -30,6 +35,11 @@ class Attachment:
         self.bridge = bridge or Bridge()
         self.settings = settings or ScheduleAgent()
         self.conversation = Conversation()
+        self.memory = ""
+        """Which state of the log the conversation was read from, in the server's words."""
+        self.toolbox = Toolbox(self)
+        self.grant: Grant = "off"
+        """Whether the agent may run code, as the server said last (contract 7.4)."""
         self.schemas: dict[str, list[dict[str, Any]]] = {}
         self.recorded_bytes = RECORDED_BYTES
         self.session_id: str | None = None
@@ -40,7 +50,7 @@ class Attachment:
     def model(self) -> Model:
         """The model that answers; made when it is first needed. Raises ``UnknownModel``."""
         if self._model is None:
-            self._model = find_model(self.settings.model)
+            self._model = find_model(self.settings.model, self.settings)
         return self._model
 
     @model.setter
@@ -50,6 +60,11 @@ class Attachment:
     @property
     def tools(self) -> list[dict[str, Any]]:
         """The schemas of the tools that a turn of this session offers its model."""
+        return self.toolbox.schemas()
+
+    @property
+    def schedule_tools(self) -> list[dict[str, Any]]:
+        """The schemas of the three tools, as the server sent them."""
         return self.schemas.get("json-schema", [])
 
     def attach(self, *, takeover: bool = False) -> Answer:
@@ -67,6 +82,7 @@ class Attachment:
             settings = answer.get("settings") or {}
             self.session_id = answer.get("session_id")
             self.schemas = settings.get("schemas") or {}
+            self.grant = answer.get("grant", "off")
             self.recorded_bytes = settings.get("output_bytes", RECORDED_BYTES)
             self.conversation.forget()
         return answer
@@ -86,7 +102,9 @@ class Attachment:
     def person(self, action: str, **body: Any) -> Answer:
         """Do what only a person can (contract 5.11); blocking."""
         request = current_request().as_body()
-        return self._call("person", key=new_key(), action=action, request=request, **body)
+        answer = self._call("person", key=new_key(), action=action, request=request, **body)
+        self.grant = answer.get("grant", self.grant)
+        return answer
 
     def detach(self) -> Answer:
         """Stop waiting in this session; nothing is deleted (contract 6.1)."""
@@ -111,12 +129,21 @@ def current() -> Attachment:
     return _current[0]
 
 
-def attach(*, takeover: bool = False) -> Answer:
+def attach(agent: Model | Answering | str | None = None, *, takeover: bool = False) -> Answer:
     """Attach this kernel, as ``%load_ext jupyter_schedule`` does, and return the answer.
 
-    ``takeover`` takes the session from another kernel of the same notebook (contract 6.5).
+    ``agent`` answers from the next turn on: a callable that gets the turn's :class:`Step` and
+    gives a text or an iterator of pieces, an object with ``name`` and ``respond``, or the name of
+    a model. ``takeover`` takes the session from another kernel of the same notebook (6.5).
     """
-    return current().attach(takeover=takeover)
+    if agent is not None:
+        set_model(agent)
+    shell: Any = get_ipython()
+    if shell is not None:
+        # Agent cells and magics come with it; once loaded this does nothing.
+        shell.extension_manager.load_extension("jupyter_schedule")
+    answer = current().attach(takeover=takeover)
+    return {name: value for name, value in answer.items() if name != "settings"}
 
 
 def detach() -> Answer:
@@ -124,6 +151,11 @@ def detach() -> Answer:
     return current().detach()
 
 
-def set_model(model: Model | str) -> None:
-    """Let ``model``, an object of your own or a name, answer from the next turn on."""
-    current().model = find_model(model) if isinstance(model, str) else model
+def set_model(model: Model | Answering | str) -> None:
+    """Let ``model`` answer from the next turn on; see :func:`attach` for what it can be."""
+    attachment = current()
+    settings = attachment.settings
+    if isinstance(model, str):
+        attachment.model = find_model(model, settings)
+    else:
+        attachment.model = as_model(model, seconds=settings.max_seconds)

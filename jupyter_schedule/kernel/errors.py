@@ -64,6 +64,16 @@ class UnknownModel(KernelError, LookupError):
     code = "internal_error"
 
 
+class ModelFailed(KernelError):
+    """A provider did not answer, or not in a way that can be used."""
+
+    code = "internal_error"
+
+
+class LimitReached(Exception):
+    """The turn used up what it may use; the message is one sentence."""
+
+
 def refusal(answer: Answer) -> str | None:
     """The sentence of an answer that is an error, or None when it is not one.
 

@@ -94,6 +94,10 @@ def _outcome(result: Any) -> str:
         return _short(json.dumps(result))
     if refusal(result) is not None:
         return f"{result['code']}: {result.get('message', '')}"
+    if "error" in result:
+        return _short(printable(str(result["error"])))
+    if set(result) == {"status", "output"}:
+        return str(result["status"])
     if "scheduled_at" in result:
         return f"{result.get('id')} at {result['scheduled_at']}"
     if isinstance(result.get("reminders"), list):

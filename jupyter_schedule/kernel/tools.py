@@ -1,31 +1,69 @@
-"""The three tools as Python functions, for people and for any agent framework.
+"""The tools as Python functions, for people and for any agent framework.
 
-Every answer is a value, errors included (contract 2.3): nothing here raises towards a model.
-The synchronous ones take about a millisecond and a disk's fsync.
+``openai()``, ``anthropic()`` and ``pydantic_ai()`` give what those libraries' calls take for
+``tools``; ``call_tool`` and ``acall_tool`` run what a model then asks for. Every answer is a value,
+errors included (contract 2.3): nothing here raises towards a model. The synchronous ones take
+about a millisecond and a disk's fsync.
 """
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from jupyter_schedule.kernel.attachment import current
-from jupyter_schedule.kernel.errors import Answer
-from jupyter_schedule.kernel.offload import offload
-from jupyter_schedule.kernel.request import current_request
+from jupyter_schedule.kernel.attachment import Attachment, current
+from jupyter_schedule.kernel.errors import Answer, SessionNotLive
+from jupyter_schedule.kernel.models import ToolCall
+
+if TYPE_CHECKING:
+    from pydantic_ai.tools import Tool
 
 Json: TypeAlias = object
 """Whatever a model sent; the server says what is wrong with it."""
 
 
-def call_tool(name: str, arguments: Json) -> Answer:
-    """Call a tool by name with the arguments as they came, for instance from a model."""
-    return current().tool(name, arguments, current_request())
+def openai() -> list[dict[str, Any]]:
+    """The tools that may be called now, as OpenAI's chat completions and most local servers take
+    them. Raises :class:`SessionNotLive` when no notebook is attached, as the other two do."""
+    return [{"type": "function", "function": schema} for schema in _schemas()]
 
 
-async def acall_tool(name: str, arguments: Json) -> Answer:
+def anthropic() -> list[dict[str, Any]]:
+    """The tools that may be called now, as Anthropic's messages take them."""
+    return [
+        {
+            "name": schema["name"],
+            "description": schema["description"],
+            "input_schema": schema["parameters"],
+        }
+        for schema in _schemas()
+    ]
+
+
+def pydantic_ai() -> list[Tool[Any]]:
+    """The tools that may be called now, for ``pydantic_ai.Agent(…, tools=…)``; they run by
+    themselves."""
+    from jupyter_schedule.kernel.models.pydantic_ai import as_tools
+
+    return as_tools(_schemas(), acall_tool)
+
+
+def call_tool(name: str, arguments: Json) -> Any:
+    """Call a tool by name with the arguments as they came, for instance from a model.
+
+    Only the three tools of the schedule can be called so; :func:`acall_tool` calls all.
+    """
+    attachment = current()
+    result = attachment.toolbox.call_now(name, arguments)
+    _note(attachment, name, arguments, result)
+    return result
+
+
+async def acall_tool(name: str, arguments: Json) -> Any:
     """:func:`call_tool` without blocking the event loop."""
-    request = current_request()
-    return await offload(lambda: current().tool(name, arguments, request))
+    attachment = current()
+    result = await attachment.toolbox.call(name, arguments)
+    _note(attachment, name, arguments, result)
+    return result
 
 
 def schedule_create(
@@ -42,19 +80,22 @@ def schedule_create(
     offset, or ``{"date", "time", "time_zone"}``) and ``every_seconds`` (a fixed rate, at least
     300). The answer is the reminder, on disk, or an error with ``code`` and ``message``.
     """
-    return call_tool(
+    answer: Answer = call_tool(
         "schedule_create", _create_arguments(prompt, after_seconds, at, every_seconds, unknown)
     )
+    return answer
 
 
 def schedule_list(**_ignored: object) -> Answer:
     """List the reminders that wait in this notebook, in the order in which they were created."""
-    return call_tool("schedule_list", {})
+    answer: Answer = call_tool("schedule_list", {})
+    return answer
 
 
 def schedule_delete(id: str = "", **_ignored: object) -> Answer:
     """Delete a reminder; ``deleted`` says whether there was one."""
-    return call_tool("schedule_delete", {"id": id})
+    answer: Answer = call_tool("schedule_delete", {"id": id})
+    return answer
 
 
 async def aschedule_create(
@@ -66,19 +107,40 @@ async def aschedule_create(
     **unknown: object,
 ) -> Answer:
     """:func:`schedule_create` without blocking the event loop."""
-    return await acall_tool(
+    answer: Answer = await acall_tool(
         "schedule_create", _create_arguments(prompt, after_seconds, at, every_seconds, unknown)
     )
+    return answer
 
 
 async def aschedule_list(**_ignored: object) -> Answer:
     """:func:`schedule_list` without blocking the event loop."""
-    return await acall_tool("schedule_list", {})
+    answer: Answer = await acall_tool("schedule_list", {})
+    return answer
 
 
 async def aschedule_delete(id: str = "", **_ignored: object) -> Answer:
     """:func:`schedule_delete` without blocking the event loop."""
-    return await acall_tool("schedule_delete", {"id": id})
+    answer: Answer = await acall_tool("schedule_delete", {"id": id})
+    return answer
+
+
+def _schemas() -> list[dict[str, Any]]:
+    attachment = current()
+    if attachment.session_id is None:
+        raise SessionNotLive("No notebook is attached: run %load_ext jupyter_schedule first.")
+    return attachment.tools
+
+
+def _note(attachment: Attachment, name: str, arguments: Json, result: Any) -> None:
+    """Let the turn record what its model did by itself, so that it remembers.
+
+    What runs inside a tool that the agent's loop has called is part of that tool.
+    """
+    turn = attachment.turn
+    if turn is not None and not turn.in_tool:
+        number = len(turn.own_calls) + 1
+        turn.own_calls.append((ToolCall(f"own-{number}", name, arguments), result))
 
 
 def _create_arguments(

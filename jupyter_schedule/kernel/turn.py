@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from jupyter_schedule.kernel.bridge import new_key
 from jupyter_schedule.kernel.conversation import Conversation, encode_calls
 from jupyter_schedule.kernel.errors import Answer, KernelError, SessionNotLive, refusal
-from jupyter_schedule.kernel.models import Message, ToolCall, ToolResult
+from jupyter_schedule.kernel.models import Message, ToolCall, ToolResult, TurnKind
 from jupyter_schedule.kernel.offload import offload
+from jupyter_schedule.kernel.recorder import RECORDED_BYTES, Recorder
 from jupyter_schedule.kernel.storable import storable
 
 if TYPE_CHECKING:
@@ -21,14 +23,36 @@ Outcome: TypeAlias = Literal["completed", "error", "aborted", "limit"]
 class OpenTurn:
     """A claimed turn. The conversation gets a message only once the server has it."""
 
-    def __init__(self, bridge: Bridge, conversation: Conversation, answer: Answer) -> None:
+    def __init__(
+        self,
+        bridge: Bridge,
+        conversation: Conversation,
+        answer: Answer,
+        *,
+        seconds: float = 0.0,
+        recorded_bytes: int = RECORDED_BYTES,
+    ) -> None:
         self._bridge = bridge
         self._conversation = conversation
+        self._deadline = time.monotonic() + seconds
         self.number: int = answer["turn"]
         self.text: str = answer["text"]
         self.context: str = answer.get("context") or ""
-        self.kind: Literal["prompt", "followup"] = answer["kind"]
-        conversation.add(Message(role="user", text=self.text))
+        self.kind: TurnKind = answer["kind"]
+        self.memory: str = str(answer.get("memory", ""))
+        self.recorder = Recorder(recorded_bytes)
+        self.in_tool = False
+        """Whether the agent is running a tool that its model asked for."""
+        self.own_calls: list[tuple[ToolCall, Any]] = []
+        """Tools that the model has run by itself, and that are not in the log yet."""
+
+    def seconds_left(self) -> float:
+        """How long this turn may still take."""
+        return max(0.0, self._deadline - time.monotonic())
+
+    def begin(self) -> None:
+        """Put what the turn answers into the conversation."""
+        self._conversation.add(Message(role="user", text=self.text, kind=self.kind))
 
     async def assistant(self, text: str, calls: tuple[ToolCall, ...]) -> None:
         """A model step is complete."""
@@ -49,9 +73,9 @@ class OpenTurn:
             return
         self._conversation.add(Message(role="assistant", text=text))
 
-    async def tool_call(self, call: ToolCall) -> None:
-        """A tool is about to run."""
-        await self._write("tool/call", storable(encode_calls([call])[0]))
+    async def tool_call(self, call: ToolCall) -> Answer:
+        """A tool is about to run; the answer says what a person grants at this moment."""
+        return await self._write("tool/call", storable(encode_calls([call])[0]))
 
     async def tool_result(self, call: ToolCall, result: Any) -> None:
         """A tool has answered."""
@@ -60,9 +84,9 @@ class OpenTurn:
             Message(role="tool", tool_result=ToolResult(call.id, call.name, result))
         )
 
-    async def outputs(self, bundles: list[dict[str, Any]]) -> None:
-        """A tool has shown these mime bundles in the cell."""
-        for bundle in bundles:
+    async def outputs(self, *, final: bool = False) -> None:
+        """Write what the cell has shown since the last time."""
+        for bundle in self.recorder.taken(final=final):
             await self._write("output/display", {"data": bundle})
 
     def end(self, outcome: Outcome, error: str | None = None) -> str | None:
@@ -80,11 +104,12 @@ class OpenTurn:
             return lost.message
         return refusal(answer)
 
-    async def _write(self, kind: str, data: dict[str, Any]) -> None:
+    async def _write(self, kind: str, data: dict[str, Any]) -> Answer:
         key = new_key()
-        await offload(lambda: self._call_event(kind, data, key))
+        return await offload(lambda: self._call_event(kind, data, key))
 
-    def _call_event(self, kind: str, data: dict[str, Any], key: str) -> None:
+    def _call_event(self, kind: str, data: dict[str, Any], key: str) -> Answer:
         answer = self._bridge.call("event", key=key, turn=self.number, type=kind, data=data)
         if (sentence := refusal(answer)) is not None:
             raise SessionNotLive(sentence)
+        return answer

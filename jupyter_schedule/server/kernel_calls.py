@@ -149,9 +149,13 @@ class KernelCalls:
 
     async def _history(self, kernel_id: str, body: Body) -> Body:
         owner = self._service.sessions.of_kernel(kernel_id)
-        turns = body.get("turns")
-        most = turns if isinstance(turns, int) and not isinstance(turns, bool) else None
-        return {"messages": await owner.log.messages(last_turns=most)}
+        messages = await owner.log.messages(
+            last_turns=_count(body, "turns"),
+            budget_bytes=_count(body, "budget_bytes"),
+            last_followups=_count(body, "followups"),
+        )
+        state = owner.log.state
+        return {"messages": messages, "turns": state.last_turn - state.forgotten}
 
     async def _person(self, kernel_id: str, body: Body) -> Body:
         live = self._service.sessions.find_kernel(kernel_id)
@@ -167,6 +171,15 @@ def _turn(body: Body) -> int:
     if not isinstance(turn, int) or isinstance(turn, bool):
         raise InvalidRule(f"turn is {shorten(turn)}, not the number of a turn.")
     return turn
+
+
+def _count(body: Body, name: str) -> int | None:
+    count = body.get(name)
+    if count is None:
+        return None
+    if not isinstance(count, int) or isinstance(count, bool) or count < 0:
+        raise InvalidRule(f"{name} is {shorten(count)}, not a whole number from 0 up.")
+    return count
 
 
 def _key(body: Body) -> str | None:

@@ -166,12 +166,25 @@ class Turns:
         if input_.kind == "prompt":
             owner.delivery.limit.person_acted()
         owner.changed()
-        return {"turn": turn, "text": text, "context": context, "kind": input_.kind}
+        return {
+            "turn": turn,
+            "text": text,
+            "context": context,
+            "kind": input_.kind,
+            "grant": owner.log.state.grant,
+            "memory": self._memory(),
+        }
+
+    def _memory(self) -> str:
+        """Another text once what was said before is to be read anew: forgotten, or purged."""
+        state = self._owner.log.state
+        return f"{state.forgotten}.{state.place.inode}"
 
     async def event(self, turn: int, kind: str, data: Result) -> Result:
         """Record what happened in the open turn, as it happens; it is not fsynced by itself.
 
-        Raises `InvalidRule`: when it is no event of the open turn.
+        The answer to a tool's call says what a person grants at this moment (contract 7.4). Raises
+        `InvalidRule`: when it is no event of the open turn.
         """
         state = self._owner.log.state
         if state.turn is None or state.turn.turn != turn:
@@ -181,7 +194,7 @@ class Turns:
         except ValueError as error:
             raise InvalidRule(str(error)) from error
         self._owner.log.stage(event)
-        return {}
+        return {"grant": state.grant} if kind == "tool/call" else {}
 
     async def end(self, turn: int, outcome: Outcome, error: str | None) -> Result:
         """Close the turn; its line may stay pending, in memory the turn is over (contract 4.6)."""

@@ -43,6 +43,8 @@ class StubServer:
         self.status = 200
         self.turns = 0
         self.messages: list[Body] = []
+        self.memory = "0.1"
+        self.grant = "off"
         self.followups: dict[str, str] = {}
         self.answers: dict[str, Body | Callable[[Body], Body]] = {
             "attach": {
@@ -51,12 +53,12 @@ class StubServer:
                 "live": True,
                 "line": "jupyter-schedule: attached to analysis.ipynb; no reminders.",
                 "settings": {"schemas": {"json-schema": schemas(Limits())}, "output_bytes": 262144},
-                "grant": "off",
+                "grant": self.grant,
             },
             "detach": {"detached": True},
-            "history": lambda _: {"messages": self.messages},
+            "history": lambda _: {"messages": [*self.messages, *self.records()], "turns": 0},
             "turn_start": self._turn_start,
-            "event": {},
+            "event": lambda _: {"grant": self.grant},
             "turn_end": {"ended": True},
             "tool": {"reminders": [], "delivery_mode": "session-local"},
             "person": {"reminders": [], "live": True, "grant": "off"},
@@ -122,6 +124,24 @@ class StubServer:
         """The events of all turns: type and data."""
         return [(call["type"], call["data"]) for call in self.of("event")]
 
+    def records(self) -> list[Body]:
+        """The turns so far as the server would read them back from the log."""
+        records: list[Body] = []
+        for call in self.calls:
+            match call:
+                case {"op": "turn_start", "prompt": text}:
+                    records.append({"role": "user", "text": text})
+                case {"op": "turn_start", "followup": {"followup_id": followup}}:
+                    text = self.followups[followup]
+                    records.append({"role": "user", "text": text, "kind": "followup"})
+                case {"op": "event", "type": "message/assistant", "data": data}:
+                    records.append({"role": "assistant", **data})
+                case {"op": "event", "type": "tool/result", "data": data}:
+                    records.append({"role": "tool", "tool_result": data})
+                case _:
+                    pass
+        return records
+
     def answer(self, body: Body) -> Body:
         """What the handler sends back."""
         self.calls.append(body)
@@ -133,7 +153,14 @@ class StubServer:
         followup = body.get("followup")
         text = body["prompt"] if followup is None else self.followups[followup["followup_id"]]
         kind = "prompt" if followup is None else "followup"
-        return {"turn": self.turns, "text": text, "context": "It is noon.", "kind": kind}
+        return {
+            "turn": self.turns,
+            "text": text,
+            "context": "It is noon.",
+            "kind": kind,
+            "grant": self.grant,
+            "memory": self.memory,
+        }
 
 
 class _UnixServer(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):

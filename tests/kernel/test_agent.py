@@ -35,21 +35,8 @@ CREATE = Call("schedule_create", {"prompt": "look again", "after_seconds": 60})
 
 
 def recorded(stub: StubServer) -> list[Message]:
-    """The conversation as the server would read it back from the log."""
-    records: list[Body] = []
-    for call in stub.calls:
-        match call:
-            case {"op": "turn_start", "prompt": text}:
-                records.append({"role": "user", "text": text})
-            case {"op": "turn_start", "followup": {"followup_id": followup}}:
-                records.append({"role": "user", "text": stub.followups[followup]})
-            case {"op": "event", "type": "message/assistant", "data": data}:
-                records.append({"role": "assistant", **data})
-            case {"op": "event", "type": "tool/result", "data": data}:
-                records.append({"role": "tool", "tool_result": data})
-            case _:
-                pass
-    return [decode_message(record) for record in records]
+    """The conversation as the log holds it."""
+    return [decode_message(record) for record in stub.records()]
 
 
 def ends(stub: StubServer) -> list[tuple[int, str, str | None]]:
@@ -61,7 +48,7 @@ async def test_a_turn_is_claimed_answered_and_closed(
 ) -> None:
     attachment.model = Scripted([[Say(("It ", "runs."))]])
     await run_prompt(attachment, "how is it?")
-    assert stub.ops() == ["attach", "history", "turn_start", "event", "turn_end"]
+    assert stub.ops() == ["attach", "turn_start", "history", "event", "turn_end"]
     assert stub.of("turn_start")[0]["prompt"] == "how is it?"
     assert stub.events() == [("message/assistant", {"text": "It runs.", "tool_calls": []})]
     assert ends(stub) == [(1, "completed", None)]
@@ -76,7 +63,7 @@ async def test_tools_run_in_order_and_every_event_is_sent_as_it_happens(
     await run_prompt(attachment, "look again in a minute")
     call = {"id": "call-1", "name": "schedule_create", "arguments": CREATE.arguments}
     result = {"id": "call-1", "name": "schedule_create", "result": CREATED}
-    assert stub.ops()[2:] == ["turn_start", "event", "event", "tool", "event", "event", "turn_end"]
+    assert stub.ops()[1:] == ["turn_start", "history", "event", "event", "tool", "event", "event", "turn_end"]
     assert stub.events() == [
         ("message/assistant", {"text": "Noted.", "tool_calls": [call]}),
         ("tool/call", call),
@@ -179,7 +166,7 @@ async def test_a_cell_that_opens_no_turn_calls_no_model(
     model = attachment.model = Scripted([["never"]])
     await run_followup(attachment, "followup-1", "source")
     assert model.seen == []
-    assert stub.ops() == ["attach", "history", "turn_start"]
+    assert stub.ops() == ["attach", "turn_start"]
     assert capsys.readouterr().out == shown
 
 

@@ -295,7 +295,7 @@ print(json.dumps([schedule_create(text, after_seconds=2) for text in texts]))
     assert [view["prompt"] for view in listed] == [view["prompt"] for view in created] == prompts
     assert [p.strip() for p in prompts] == [text.strip() for text in texts]
     cells = notebook.delivered(len(texts))
-    received = [m["text"] for m in notebook.seen() if m["role"] == "user"]
+    received = json.loads(notebook.run("print(json.dumps([s.text for s in model.seen]))").text)
     assert len(cells) == len(received) == len(texts)
     for cell, text, prompt, view in zip(cells, received, prompts, created, strict=True):
         first, _, body = cell["source"].partition("\n")

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 Role: TypeAlias = Literal["user", "assistant", "tool"]
+TurnKind: TypeAlias = Literal["prompt", "followup"]
+"""How a turn began: a person typed, or a follow-up was delivered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +37,13 @@ class ToolResult:
 class Message:
     """One message of the conversation, as the log holds it.
 
-    A ``user`` message has text, an ``assistant`` message text and tool calls (either may be
-    empty), a ``tool`` message one result.
+    A ``user`` message has text and begins a turn, an ``assistant`` message text and tool calls
+    (either may be empty), a ``tool`` message one result.
     """
 
     role: Role
     text: str = ""
+    kind: TurnKind = "prompt"
     tool_calls: tuple[ToolCall, ...] = ()
     tool_result: ToolResult | None = None
 
@@ -52,21 +55,29 @@ class TextDelta:
     text: str
 
 
-ModelEvent: TypeAlias = TextDelta | ToolCall
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of this step, as the provider counts them; several add up."""
+
+    tokens: int
+
+
+ModelEvent: TypeAlias = TextDelta | ToolCall | Usage
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Step:
     """What a model gets for one step.
 
-    ``context`` is the time context of this turn (contract 3.10); it is no message and is not
-    kept. ``tools`` are JSON Schemas, ``{name, description, parameters}`` each.
+    ``context`` is the time context of this turn (contract 3.10): the first thing a model is to be
+    told. It is no message and is not kept. ``tools`` are JSON Schemas, ``{name, description,
+    parameters}`` each.
     """
 
     messages: tuple[Message, ...]
     tools: Sequence[dict[str, Any]] = field(default_factory=tuple)
     context: str = ""
-    kind: Literal["prompt", "followup"] = "prompt"
+    kind: TurnKind = "prompt"
 
     @property
     def text(self) -> str:

@@ -30,8 +30,8 @@ class Presenter:
         yield TextDelta(HOW_TO)
 
 
-def fenced(text: str) -> str:
+def fenced(text: str, language: str = "text") -> str:
     """Put ``text`` into a Markdown code block whose fence is longer than any inside it."""
     longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
-    return f"{fence}text\n{text}\n{fence}"
+    return f"{fence}{language}\n{text}\n{fence}"
