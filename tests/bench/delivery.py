@@ -113,7 +113,8 @@ def _measure(server: Server, name: str, execute: Callable[[str], str]) -> list[f
     notebook = server.root / name
     for batch in range(1, BATCHES + 1):
         targets = json.loads(execute(SCHEDULE))
-        until(lambda done=batch * BATCH: len(outcomes(notebook)) == done, timeout=120)
+        done = batch * BATCH
+        until(lambda: len(outcomes(notebook)) == done, timeout=120)  # noqa: B023  asked at once
         starts = json.loads(execute("print(json.dumps(starts)); starts.clear()"))
         delays += [start - target for start, target in zip(starts, targets, strict=True)]
     return delays

@@ -7,7 +7,7 @@ from typing import Any
 from jupyter_server.auth.authorizer import Authorizer
 
 
-class DenyOurs(Authorizer):  # type: ignore[misc]
+class DenyOurs(Authorizer):
     """A user who is known and may use Jupyter, but nothing of ours."""
 
     def is_authorized(self, handler: Any, user: Any, action: str, resource: str) -> bool:
@@ -15,7 +15,7 @@ class DenyOurs(Authorizer):  # type: ignore[misc]
         return not type(handler).__module__.startswith("jupyter_schedule.")
 
 
-class ReadOnly(Authorizer):  # type: ignore[misc]
+class ReadOnly(Authorizer):
     """A user who may look and change nothing."""
 
     def is_authorized(self, handler: Any, user: Any, action: str, resource: str) -> bool:
