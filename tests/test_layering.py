@@ -26,7 +26,7 @@ LAYERS: dict[str, set[str]] = {
 # What a layer may import that is not ours, beyond the standard library; None: anything declared.
 DEPENDENCIES: dict[str, set[str] | None] = {
     "rules": {"tzdata", "msgspec"},
-    "log": {"msgspec", "portalocker", "nbformat"},
+    "log": {"msgspec"},
     "server": None,
     "cli": None,
     "kernel": {"IPython", "ipykernel", "traitlets"},
