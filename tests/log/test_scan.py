@@ -41,7 +41,7 @@ def naive(content: bytes) -> tuple[list[dict[str, Any]], int]:
             text = line.decode()
             value = json.loads(text, object_pairs_hook=members)
             msgspec.convert(value["at"], datetime)
-        except (ValueError, TypeError, LookupError):
+        except (ValueError, TypeError, LookupError, msgspec.ValidationError):
             break
         whole = text.startswith("{") and text.endswith("}") and isinstance(value, dict)
         if not whole or value.keys() - {"key"} != MEMBERS:
