@@ -131,7 +131,7 @@ def reopen_rows(root: Path) -> Iterator[Row]:
         path = log_path(notebook(root, "long"))
         signer = Signer(root / "data")
         times[events] = best(lambda: replay(content, path, signer))  # noqa: B023
-    loads = best(lambda: [json.loads(line) for line in content.split(b"\n")[:-1]])
+    loads = best(lambda: parse_all(content))
     megabytes = len(content) / 1e6
     yield Row(
         name=f"reopen 100,000 events, {megabytes:.1f} MB",
@@ -155,6 +155,12 @@ def reopen_rows(root: Path) -> Iterator[Row]:
         unit="MB",
         beside={"kept afterwards": held / 1e6, "follow-ups kept": len(kept.state.followups)},
     )
+
+
+def parse_all(content: bytes) -> None:
+    """What a plain reader does at least."""
+    for line in content.split(b"\n")[:-1]:
+        json.loads(line)
 
 
 def cold_list_row(root: Path) -> Row:
