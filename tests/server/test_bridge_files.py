@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,9 @@ import pytest
 import pytest_asyncio
 
 from jupyter_schedule.server.bridge import KernelSocket
+from tests.harness.kernel import NotebookSession
+from tests.harness.notebook import write_notebook
+from tests.harness.server import Server
 from tests.harness.wait import until
 
 
@@ -276,3 +279,33 @@ async def test_a_server_that_is_ended_by_a_signal_leaves_nothing_for_long(
     assert bool(list(folder.glob("schedule-*"))) == left
     await sweep(folder)
     assert list(folder.glob("schedule-*")) == []
+
+
+@pytest.mark.crash
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM], ids=lambda end: end.name)
+def test_jupyters_server_ended_by_a_signal_without_a_terminal_leaves_nothing(
+    start_server: Callable[..., Server],
+    open_session: Callable[..., NotebookSession],
+    end: signal.Signals,
+) -> None:
+    server = start_server()
+    write_notebook(server.root / "a.ipynb")
+    open_session(server, "a.ipynb").close()
+    assert len(list(server.runtime_dir.glob("schedule-*.json"))) == 1
+    server.stop(by=end)
+    assert list(server.runtime_dir.glob("schedule-*")) == []
+
+
+@pytest.mark.crash
+def test_jupyters_server_sweeps_what_a_killed_one_left(
+    start_server: Callable[..., Server],
+    open_session: Callable[..., NotebookSession],
+) -> None:
+    server = start_server()
+    write_notebook(server.root / "a.ipynb")
+    open_session(server, "a.ipynb").close()
+    left = set(server.runtime_dir.glob("schedule-*"))
+    assert len(left) == 2, "a secret file and the folder of the socket"
+    server.kill()
+    server.start_again()
+    assert left.isdisjoint(server.runtime_dir.glob("schedule-*"))
