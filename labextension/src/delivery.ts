@@ -107,7 +107,7 @@ export class Delivery {
       refuse(state, detail);
     } else {
       const { context } = panel;
-      const wasClean = !context.model.dirty;
+      const wasClean = this._isClean(context);
       const standing = placeCell(context.model.sharedModel, grant);
       const { lease, session_id, followup_id } = grant;
       const run = runner.run(panel, standing, {
@@ -128,19 +128,40 @@ export class Delivery {
         existed: standing.existed
       });
       if (wasClean) {
-        void this._keepSaved(panel, run.done);
+        this._keepSaved(context, run.done);
       }
     }
   }
 
-  /** Save now, so that the cell is safe, and again when its outputs are there. */
-  private async _keepSaved(
-    { context }: NotebookPanel,
+  /** Whether nothing is unsaved but, perhaps, what a cell just left that is about to be saved. */
+  private _isClean(context: NotebookPanel['context']): boolean {
+    return !context.model.dirty || this._kept.has(context);
+  }
+
+  /**
+   * Save now, so that the cell is safe, and again when its outputs are there.
+   *
+   * One after another for each notebook: a save that meets another one under way would take it
+   * for somebody else's change of the file.
+   */
+  private _keepSaved(
+    context: NotebookPanel['context'],
     done: Promise<void>
-  ): Promise<void> {
-    await saveQuietly(context, this._options.contents);
-    await done;
-    await saveQuietly(context, this._options.contents);
+  ): void {
+    const { contents } = this._options;
+    const save = async () => {
+      await saveQuietly(context, contents);
+      await done;
+      await saveQuietly(context, contents);
+    };
+    const kept = (this._kept.get(context) ?? Promise.resolve())
+      .then(save)
+      .finally(() => {
+        if (this._kept.get(context) === kept) {
+          this._kept.delete(context);
+        }
+      });
+    this._kept.set(context, kept);
   }
 
   /** Take over what a headless run left, and save it in the server's stead. */
@@ -152,7 +173,7 @@ export class Delivery {
     }
     const { context } = panel;
     await reloadIfChanged(context, contents);
-    const wasClean = !context.model.dirty;
+    const wasClean = this._isClean(context);
     const standing = placeOutputs(context.model.sharedModel, message.cell);
     if (standing === null) {
       return;
@@ -176,6 +197,7 @@ export class Delivery {
   private readonly _options: IDeliveryOptions;
   private readonly _asked = new Map<number, IMoment>();
   private readonly _revoked = new Set<number>();
+  private readonly _kept = new Map<NotebookPanel['context'], Promise<void>>();
 }
 
 /** Outputs that this notebook's own kernel made are shown as after a person's Run. */
