@@ -38,6 +38,7 @@ EXCEPTIONS: dict[str, set[str]] = {
     "kernel/panel": {"ipywidgets"},
     # The extra `agent`, loaded when a person names a model of it.
     "kernel/models/pydantic_ai": {"pydantic_ai"},
+    "kernel/models/pydantic_messages": {"pydantic_ai"},
 }
 
 

@@ -42,7 +42,7 @@ def anthropic() -> list[dict[str, Any]]:
 def pydantic_ai() -> list[Tool[Any]]:
     """The tools that may be called now, for ``pydantic_ai.Agent(…, tools=…)``; they run by
     themselves."""
-    from jupyter_schedule.kernel.models.pydantic_ai import as_tools
+    from jupyter_schedule.kernel.models.pydantic_messages import as_tools
 
     return as_tools(_schemas(), acall_tool)
 

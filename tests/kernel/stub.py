@@ -56,7 +56,7 @@ class StubServer:
                 "grant": self.grant,
             },
             "detach": {"detached": True},
-            "history": lambda _: {"messages": [*self.messages, *self.records()], "turns": 0},
+            "history": self._history,
             "turn_start": self._turn_start,
             "event": lambda _: {"grant": self.grant},
             "turn_end": {"ended": True},
@@ -147,6 +147,10 @@ class StubServer:
         self.calls.append(body)
         answer = self.answers[body["op"]]
         return answer(body) if callable(answer) else answer
+
+    def _history(self, _: Body) -> Body:
+        messages = [*self.messages, *self.records()]
+        return {"messages": messages, "turns": sum(m["role"] == "user" for m in messages)}
 
     def _turn_start(self, body: Body) -> Body:
         self.turns += 1

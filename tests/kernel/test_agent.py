@@ -63,7 +63,16 @@ async def test_tools_run_in_order_and_every_event_is_sent_as_it_happens(
     await run_prompt(attachment, "look again in a minute")
     call = {"id": "call-1", "name": "schedule_create", "arguments": CREATE.arguments}
     result = {"id": "call-1", "name": "schedule_create", "result": CREATED}
-    assert stub.ops()[1:] == ["turn_start", "history", "event", "event", "tool", "event", "event", "turn_end"]
+    assert stub.ops()[1:] == [
+        "turn_start",
+        "history",
+        "event",
+        "event",
+        "tool",
+        "event",
+        "event",
+        "turn_end",
+    ]
     assert stub.events() == [
         ("message/assistant", {"text": "Noted.", "tool_calls": [call]}),
         ("tool/call", call),

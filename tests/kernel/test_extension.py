@@ -199,7 +199,7 @@ def test_a_refused_action_is_its_sentence(stub: StubServer, attached: StubbedKer
 
 def test_the_agents_magic_shows_and_changes_the_model(attached: StubbedKernel) -> None:
     assert attached.execute("%agent model").text == (
-        "The model is presenter; known by name: presenter.\n"
+        "The model is presenter; known are presenter, and PROVIDER:MODEL.\n"
     )
     assert attached.execute("%agent model nobody").text.startswith("There is no model 'nobody'")
     assert attached.execute("%agent").text.startswith("%agent model [NAME]")

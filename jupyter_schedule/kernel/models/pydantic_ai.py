@@ -8,22 +8,24 @@ taken out of whatever a provider says.
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
-from itertools import count
-from typing import Any, TypeVar, assert_never
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from pydantic_ai import exceptions, messages, models
 from pydantic_ai.direct import model_request_stream
 from pydantic_ai.providers import infer_provider, infer_provider_class
-from pydantic_ai.tools import Tool, ToolDefinition
 
 from jupyter_schedule.kernel.errors import LimitReached, ModelFailed, UnknownModel
-from jupyter_schedule.kernel.models import Message, ModelEvent, Step, TextDelta, ToolCall, Usage
+from jupyter_schedule.kernel.models import ModelEvent, Step, TextDelta, ToolCall, Usage
+from jupyter_schedule.kernel.models.pydantic_messages import (
+    arguments_of,
+    definition,
+    to_messages,
+)
 from jupyter_schedule.kernel.settings import ScheduleAgent
 
 T = TypeVar("T")
@@ -73,7 +75,7 @@ class PydanticModel:
                 response = stream.get()
         for part in response.parts:
             if isinstance(part, messages.ToolCallPart):
-                yield ToolCall(part.tool_call_id, part.tool_name, _arguments_of(part))
+                yield ToolCall(part.tool_call_id, part.tool_name, arguments_of(part))
         yield Usage(response.usage.input_tokens + response.usage.output_tokens)
         _check_end(self.name, response)
 
@@ -84,7 +86,7 @@ class PydanticModel:
             self._model,
             to_messages(step.messages, instructions),
             model_request_parameters=models.ModelRequestParameters(
-                function_tools=[_definition(schema) for schema in step.tools]
+                function_tools=[definition(schema) for schema in step.tools]
             ),
             instrument=False,
         )
@@ -105,62 +107,6 @@ class PydanticModel:
 def instructions_of(step: Step, own: str) -> str:
     """What the model is told before the conversation; the time of this turn first (3.10)."""
     return "\n\n".join(part for part in (step.context, INSTRUCTIONS, own.strip()) if part)
-
-
-def to_messages(history: Iterable[Message], instructions: str) -> list[messages.ModelMessage]:
-    """Neutral records as the library's messages.
-
-    Ids of tool calls are numbered anew: providers differ in what they take, and in a long
-    conversation two kernels or models may have used one twice.
-    """
-    converted: list[messages.ModelMessage] = []
-    numbers, ids = count(1), dict[str, str]()
-    for message in history:
-        match message.role:
-            case "user":
-                part = messages.UserPromptPart(content=message.text)
-                converted.append(messages.ModelRequest(parts=[part], instructions=instructions))
-            case "assistant":
-                ids = {call.id: f"call{next(numbers):05}" for call in message.tool_calls}
-                said = [messages.TextPart(content=message.text)] if message.text else []
-                calls = [_call_part(call, ids[call.id]) for call in message.tool_calls]
-                converted.append(messages.ModelResponse(parts=[*said, *calls]))
-            case "tool":
-                result = message.tool_result
-                assert result is not None
-                returned = messages.ToolReturnPart(
-                    tool_name=_tool_name(result.name),
-                    content=result.result,
-                    tool_call_id=ids.get(result.id, result.id),
-                )
-                last = converted[-1] if converted else None
-                if isinstance(last, messages.ModelRequest) and isinstance(
-                    last.parts[-1], messages.ToolReturnPart
-                ):
-                    last.parts = [*last.parts, returned]
-                else:
-                    converted.append(
-                        messages.ModelRequest(parts=[returned], instructions=instructions)
-                    )
-            case _:
-                assert_never(message.role)
-    return converted
-
-
-def as_tools(
-    schemas: Iterable[dict[str, Any]], call: Callable[[str, Any], Awaitable[Any]]
-) -> list[Tool[Any]]:
-    """Our tools for an ``Agent`` of the library's own; ``call`` runs one."""
-
-    def made(schema: dict[str, Any]) -> Tool[Any]:
-        async def run(**arguments: Any) -> Any:
-            return await call(schema["name"], arguments)
-
-        return Tool.from_schema(
-            run, schema["name"], schema["description"], schema["parameters"], sequential=True
-        )
-
-    return [made(schema) for schema in schemas]
 
 
 def _at(name: str, base_url: str | None) -> tuple[Any, ...]:
@@ -185,16 +131,6 @@ def _text_of(event: Any) -> str:
             return ""
 
 
-def _arguments_of(part: messages.ToolCallPart) -> Any:
-    """The JSON that the model sent; a text that is none stays one, and the tool says so."""
-    if not isinstance(part.args, str):
-        return part.args or {}
-    try:
-        return json.loads(part.args) if part.args.strip() else {}
-    except (ValueError, RecursionError):
-        return part.args
-
-
 def _check_end(name: str, response: messages.ModelResponse) -> None:
     match response.finish_reason:
         case "length":
@@ -203,26 +139,6 @@ def _check_end(name: str, response: messages.ModelResponse) -> None:
             raise ModelFailed(f"{name} withheld its answer: the provider's content filter.")
         case _:
             return
-
-
-def _definition(schema: dict[str, Any]) -> ToolDefinition:
-    return ToolDefinition(
-        name=schema["name"],
-        description=schema["description"],
-        parameters_json_schema=schema["parameters"],
-    )
-
-
-def _call_part(call: ToolCall, call_id: str) -> messages.ToolCallPart:
-    arguments = call.arguments if isinstance(call.arguments, dict) else json.dumps(call.arguments)
-    return messages.ToolCallPart(
-        tool_name=_tool_name(call.name), args=arguments, tool_call_id=call_id
-    )
-
-
-def _tool_name(name: str) -> str:
-    """A name that providers take, also of a tool that a model made up."""
-    return re.sub(r"[^A-Za-z0-9_-]", "_", name)[:64] or "unknown"
 
 
 @contextmanager
