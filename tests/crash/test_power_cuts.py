@@ -12,7 +12,7 @@ from jupyter_schedule.log.session import SessionLog
 from jupyter_schedule.rules.errors import PersistenceUncertain
 from tests.crash.disk import RecordedFiles, Write, cuts, disk_after
 from tests.harness.long import rounds
-from tests.log.desk import Desk, Unsynced
+from tests.log.desk import Desk, Unsynced, is_json
 from tests.log.histories import RandomOwner, summary
 
 
@@ -104,7 +104,7 @@ class History:
                 for line in call.data.split(b"\n"):
                     contents.add(before + call.data[:end])
                     end += len(line) + 1
-                    if line.endswith(b"}}"):
+                    if is_json(line):
                         contents.add(before + call.data[: end - 1] + b"\n")
                 content[call.offset :] = call.data
         return contents

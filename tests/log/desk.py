@@ -121,6 +121,14 @@ class Desk:
         return opened
 
 
+def is_json(line: bytes) -> bool:
+    try:
+        json.loads(line)
+    except ValueError:
+        return False
+    return True
+
+
 def create(number: int = 1, *, prompt: str = "look again", seconds: int = 60) -> ScheduleChange:
     target = START + timedelta(seconds=seconds)
     return ScheduleChange(change=Create(After(f"schedule-{number}", prompt, target, seconds)))

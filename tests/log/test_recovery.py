@@ -13,7 +13,7 @@ from jupyter_schedule.log.opening import Recovered
 from jupyter_schedule.log.replay import replay
 from jupyter_schedule.rules.errors import CorruptScheduleLog, LogTooNew
 from tests.harness.long import sample
-from tests.log.desk import Desk, Unsynced, create, prompt
+from tests.log.desk import Desk, Unsynced, create, is_json, prompt
 from tests.log.histories import LAST_TRANSACTIONS, started, summary
 
 
@@ -41,10 +41,9 @@ def whole_lines(past: bytes, cut: bytes) -> bytes:
     """The model: what stands of the past, and every line of the rest that is all there."""
     kept = past
     for line in cut.split(b"\n"):
-        if line.startswith(b"{") and line.endswith(b"}}"):
-            kept += line + b"\n"
-        else:
+        if not is_json(line):
             break
+        kept += line + b"\n"
     return kept
 
 
