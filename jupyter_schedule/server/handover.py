@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from nbformat import NotebookNode
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 
 LAST_SECONDS = 1.0
+LOOK_AGAIN_SECONDS = 60.0
 
 
 class Handover:
@@ -29,7 +30,7 @@ class Handover:
 
     def __init__(self, owner: Owner) -> None:
         self._owner = owner
-        self._following: asyncio.Task[None] | None = None
+        self._following: set[asyncio.Task[None]] = set()
         self._look_again = asyncio.Event()
 
     def tabs_changed(self) -> None:
@@ -49,46 +50,41 @@ class Handover:
             # Run by a client that is no tab of ours, which keeps its own notebook.
             return
         collector = owner.watch.collect(request.msg_id)
-        grant = Grant(
-            lease=0,
-            session_id=owner.log.state.session_id,
-            followup_id=followup.id,
-            path=owner.path,
-            kernel_id=owner.kernel_id,
-            cell_id=followup.cell_id,
-            source=followup_source(followup.id, followup.text),
-            earlier_sources=(),
-            expires=time.monotonic(),
-        )
-        self._following = asyncio.create_task(self._follow(tab, collector, grant))
-
-    async def _follow(self, tab: Tab, collector: OutputCollector, grant: Grant) -> None:
-        """Wait for the end of the run; when the tab that carried it has left, write for it."""
-        await collector.done()
-        while not tab.holds(grant.path, grant.kernel_id) or tab.silent:
-            self._look_again.clear()
-            if await self._write(tab, collector, grant):
-                return
-            try:
-                async with asyncio.timeout(60):
-                    await self._look_again.wait()
-            except TimeoutError:
-                continue
-
-    async def _write(self, tab: Tab, collector: OutputCollector, grant: Grant) -> bool:
-        owner = self._owner
+        identity = {"session_id": owner.log.state.session_id, "followup_id": followup.id}
         cell = new_code_cell(
-            grant.source, id=grant.cell_id, metadata={"jupyter_schedule": grant.identity}
+            followup_source(followup.id, followup.text),
+            id=followup.cell_id,
+            metadata={"jupyter_schedule": identity},
         )
+        task = asyncio.create_task(self._follow(tab, collector, cell))
+        self._following.add(task)
+        task.add_done_callback(self._following.discard)
+
+    async def _follow(self, tab: Tab, collector: OutputCollector, cell: NotebookNode) -> None:
+        """Wait for the end of the run; when the tab that carried it has left, write for it."""
+        owner = self._owner
+        await collector.done()
         cell.outputs = collector.cell_outputs()
         cell.execution_count = collector.execution_count
-        if any(t.tab_id == tab.tab_id for t in owner.tabs.holding(grant.path, grant.kernel_id)):
+        # The notebook may be renamed meanwhile: its path is asked for anew each time.
+        while not tab.holds(owner.path, owner.kernel_id) or tab.silent:
+            self._look_again.clear()
+            if await self._write(tab, cell):
+                return
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LOOK_AGAIN_SECONDS):
+                    await self._look_again.wait()
+
+    async def _write(self, tab: Tab, cell: NotebookNode) -> bool:
+        owner = self._owner
+        if any(t.tab_id == tab.tab_id for t in owner.tabs.holding(owner.path, owner.kernel_id)):
             return True  # the same page came back: it has the outputs itself
         if await self._give_to_a_tab(cell):
             return True
         if not await owner.dispatcher.readiness.may_write_file():
             return False
-        owner.note(await owner.headless.record(grant.path, grant.identity, cell))
+        identity = cell.metadata["jupyter_schedule"]
+        owner.note(await owner.headless.record(owner.path, identity, cell))
         return True
 
     async def finish(self, _grant: Grant, cell: NotebookNode) -> bool:
@@ -105,10 +101,11 @@ class Handover:
 
     async def close(self) -> None:
         """The session goes cold: outputs that wait for a place get a last chance."""
-        following = self._following
-        if following is None:
+        following = list(self._following)
+        if not following:
             return
         self._look_again.set()
-        await asyncio.wait([following], timeout=LAST_SECONDS)
-        following.cancel()
-        await asyncio.gather(following, return_exceptions=True)
+        await asyncio.wait(following, timeout=LAST_SECONDS)
+        for task in following:
+            task.cancel()
+        await asyncio.gather(*following, return_exceptions=True)
