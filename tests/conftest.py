@@ -37,7 +37,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for mark, names in MARKS_OF_FIXTURES.items():
             if fixtures & names:
                 item.add_marker(mark)
-        for folder in MARKS_OF_FOLDERS & set(item.path.parts):
+        for folder in MARKS_OF_FOLDERS & set(item.nodeid.split("/")):
             item.add_marker(folder)
 
 
