@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from jupyter_schedule.log.events import Event, FollowupQueued, ScheduleChange, TurnStart
+from jupyter_schedule.log.events import Event, FollowupQueued, ScheduleChange, TurnStart, Unknown
 from jupyter_schedule.rules.changes import Create, Delete
 from jupyter_schedule.rules.records import Reminder
 
@@ -53,6 +53,8 @@ class Answers:
                 self._kept[key] = Answer(type=event.type, turn=event.turn)
             case FollowupQueued():
                 self._kept[key] = Answer(type=event.type, id=event.followup_id)
+            case Unknown():
+                self.remember_type(key, event.name)
             case _:
                 self.remember_type(key, event.type)
 

@@ -38,7 +38,7 @@ from jupyter_schedule.log.residence import (
 )
 from jupyter_schedule.log.signature import Signer
 from jupyter_schedule.log.turns import closed_prefix
-from jupyter_schedule.rules.errors import ForeignLog, ScheduleError, shorten
+from jupyter_schedule.rules.errors import ForeignLog, NotWritable, ScheduleError, shorten
 
 __all__ = [
     "Copied",
@@ -66,7 +66,7 @@ T = TypeVar("T")
 async def rename(before: Path, after: Path, *, signer: Signer, files: FileIO | None = None) -> None:
     """The notebook was renamed inside Jupyter: its log follows. Without a log nothing happens.
 
-    A log that was left where the notebook is now is retired first. Raises `OSError`.
+    A log that was left where the notebook is now is retired first. Raises `NotWritable`.
     """
     await _beside(_rename, files or SystemFiles(), before, after, signer)
 
@@ -75,7 +75,7 @@ async def fork(parent: Path, child: Path, *, signer: Signer, files: FileIO | Non
     """The notebook was copied inside Jupyter: the copy starts with its parent's history.
 
     It has an id of its own and no reminder, follow-up or grant. A parent without a log that is
-    ours to copy has a child without one. Raises `OSError`.
+    ours to copy has a child without one. Raises `NotWritable`.
     """
     await _beside(_fork, files or SystemFiles(), parent, child, signer)
 
@@ -83,7 +83,7 @@ async def fork(parent: Path, child: Path, *, signer: Signer, files: FileIO | Non
 async def retire(notebook: Path, *, signer: Signer, files: FileIO | None = None) -> Path | None:
     """The notebook was deleted, or a person starts afresh: put its log away, restorable.
 
-    Returns where it is now, in the user's data folder. Raises `OSError`.
+    Returns where it is now, in the user's data folder. Raises `NotWritable`.
     """
     return await _beside(attic.retire, files or SystemFiles(), notebook, signer.data_dir)
 
@@ -91,7 +91,7 @@ async def retire(notebook: Path, *, signer: Signer, files: FileIO | None = None)
 async def restore(
     retired: Path, notebook: Path, *, signer: Signer, files: FileIO | None = None
 ) -> None:
-    """Bring a retired log back beside a notebook that has none. Raises `OSError`."""
+    """Bring a retired log back beside a notebook that has none. Raises `NotWritable`."""
     await _beside(_restore, files or SystemFiles(), retired, notebook, signer)
 
 
@@ -143,7 +143,7 @@ def _restore(files: FileIO, retired: Path, notebook: Path, signer: Signer) -> No
     target = log_path(notebook)
     make_folder(files, target.parent)
     if attic.is_file(files, target):
-        raise FileExistsError(f"{notebook.name} has a log already")
+        raise NotWritable(f"{notebook.name} has a log already; retire that first.")
     attic.carry(files, retired, target)
     _record_place(files, notebook, signer)
 
@@ -211,4 +211,7 @@ def _append(file: LogFile, files: FileIO, event: Event, place: Place, signer: Si
 
 async def _beside(call: Callable[..., T], *args: object) -> T:
     with ThreadPoolExecutor(1, thread_name_prefix="schedule-home") as thread:
-        return await asyncio.get_running_loop().run_in_executor(thread, call, *args)
+        try:
+            return await asyncio.get_running_loop().run_in_executor(thread, call, *args)
+        except OSError as error:
+            raise NotWritable(f"A session log could not be moved or written: {error}.") from error

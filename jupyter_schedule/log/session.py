@@ -142,7 +142,7 @@ class SessionLog:
     async def rename(self, notebook: Path) -> None:
         """The notebook is at another path inside Jupyter: the log follows (6.4).
 
-        The file may have moved already, with its folder. Raises `OSError`, `LogReplaced`.
+        The file may have moved already, with its folder. Raises `NotWritable`, `LogReplaced`.
         """
         self._usable()
         if log_path(notebook) == self.path:

@@ -47,6 +47,7 @@ class SessionState:
         self.last_turn = 0
         #: The last turn before the person made the agent forget; history for it starts after.
         self.forgotten = 0
+        self._created = False
         self.last_message_at: datetime | None = None
         self._begin()
 
@@ -95,6 +96,8 @@ class SessionState:
                 self._queued(event.followup_id, "dropped")
             case events.ScheduleChange():
                 self._check_change(event)
+            case events.SessionCreated() if self._created:
+                raise corrupt("a session is created in the middle of another")
             case _:
                 pass
 
@@ -127,6 +130,7 @@ class SessionState:
     def _apply_session(self, event: Event) -> None:
         match event:
             case events.SessionCreated():
+                self._created = True
                 self.session_id, self.place = event.session_id, event.place
                 self.time_zone = event.time_zone
             case events.SessionForked():

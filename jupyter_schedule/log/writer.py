@@ -21,7 +21,7 @@ from jupyter_schedule.log.purge import emptied
 from jupyter_schedule.log.scan import Scan
 from jupyter_schedule.log.signature import Signer
 from jupyter_schedule.log.turns import Conversation, Said, conversation, said
-from jupyter_schedule.rules.errors import PersistenceUncertain, ScheduleError
+from jupyter_schedule.rules.errors import NotWritable, PersistenceUncertain, ScheduleError
 
 T = TypeVar("T")
 
@@ -93,7 +93,10 @@ class Writer:
         return await asyncio.get_running_loop().run_in_executor(self._disk, call, *args)
 
     async def move(self, notebook: Path) -> None:
-        """Let the file follow its notebook, or find it there already."""
+        """Let the file follow its notebook, or find it there already.
+
+        Raises `NotWritable`, `LogReplaced`; `path` is where the file is then.
+        """
         target = log_path(notebook)
 
         def follow(file: LogFile) -> None:
@@ -109,6 +112,8 @@ class Writer:
             try:
                 if self.file is not None:
                     await self.on_disk(follow, self.file)
+            except OSError as error:
+                raise NotWritable(f"The log {self.path} was not moved: {error}.") from error
             finally:
                 self.path = target if self.file is None else self.file.path
 

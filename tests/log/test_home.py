@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import shutil
@@ -25,9 +26,17 @@ from jupyter_schedule.log.home import (
     Unreadable,
     find_home,
 )
+from jupyter_schedule.log.replay import replay
 from jupyter_schedule.log.signature import Signer
-from jupyter_schedule.rules.errors import CorruptScheduleLog, ForeignLog, ScheduleError
+from jupyter_schedule.rules.errors import (
+    CorruptScheduleLog,
+    ForeignLog,
+    NotWritable,
+    PersistenceUncertain,
+    ScheduleError,
+)
 from tests.log.desk import Desk, claim, create, create_every, end, prompt, queued
+from tests.log.faults import FaultyFiles
 
 
 async def lived(desk: Desk) -> None:
@@ -448,10 +457,69 @@ async def test_a_log_is_not_restored_over_another(desk: Desk) -> None:
     retired = await home.retire(desk.notebook, signer=desk.signer)
     assert retired is not None
     await desk.write(create(1), create(2))
-    with pytest.raises(FileExistsError):
+    with pytest.raises(NotWritable):
         await home.restore(retired, desk.notebook, signer=desk.signer)
     assert len(desk.reopen().reminders.active) == 2
     assert retired.exists()
+
+
+@pytest.mark.parametrize("call", ["rename", "make_folder", "fsync_folder", "open", "write"])
+async def test_a_disk_that_fails_leaves_every_log_where_it_can_be_found(
+    desk: Desk, call: str
+) -> None:
+    await desk.write(create(1))
+    child = desk.beside("child.ipynb")
+    there = desk.beside("sub/renamed.ipynb")
+    files = FaultyFiles()
+    files.fail(call, code=errno.ENOSPC)
+    for changing in (
+        home.rename(desk.notebook, there.notebook, signer=desk.signer, files=files),
+        home.retire(desk.notebook, signer=desk.signer, files=files),
+        home.fork(desk.notebook, child.notebook, signer=desk.signer, files=files),
+    ):
+        with contextlib.suppress(NotWritable):
+            await changing
+    files.heal()
+    found = [*(desk.notebook.parent.parent.rglob("*.jsonl"))]
+    whole = [path for path in found if b"schedule-1" in path.read_bytes()]
+    assert whole, "the log is lost"
+    for path in found:
+        assert replay(path.read_bytes(), path, desk.signer).problem is None
+
+
+async def test_a_live_log_that_cannot_be_moved_goes_on_where_it_is(desk: Desk) -> None:
+    files = FaultyFiles()
+    async with desk.open(files) as log:
+        log.stage(create(1))
+        await log.checkpoint()
+        files.fail("rename")
+        with pytest.raises(NotWritable):
+            await log.rename(desk.beside("renamed.ipynb").notebook)
+        files.heal()
+        assert log.path == desk.path
+        log.stage(create(2))
+        await log.checkpoint()
+    assert len(desk.reopen().reminders.active) == 2
+
+
+async def test_a_live_log_whose_new_name_is_not_yet_durable_makes_it_so_before_it_answers(
+    desk: Desk,
+) -> None:
+    files = FaultyFiles()
+    there = desk.beside("renamed.ipynb")
+    async with desk.open(files) as log:
+        log.stage(create(1))
+        await log.checkpoint()
+        files.fail("fsync_folder", spared=1)
+        with pytest.raises(NotWritable):
+            await log.rename(there.notebook)
+        assert log.path == there.path
+        log.stage(create(2))
+        with pytest.raises(PersistenceUncertain):
+            await log.checkpoint()
+        files.heal()
+        await log.checkpoint()
+    assert there.types()[2:] == ["session/moved", "schedule/change"]
 
 
 async def test_a_log_is_retired_and_restored_across_disks(desk: Desk) -> None:

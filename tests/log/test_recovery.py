@@ -224,7 +224,7 @@ async def test_a_last_line_without_its_newline_gets_it(desk: Desk) -> None:
 async def test_a_newer_format_is_refused_and_a_newer_type_is_kept(desk: Desk) -> None:
     past, transaction = await two_transactions(desk)
     newer = past + (
-        b'{"seq":7,"at":"2030-01-01T00:00:00.000Z","durable":6,"type":"agent/dreamt",'
+        b'{"seq":7,"at":"2030-01-01T00:00:00.000Z","durable":6,"key":"k","type":"agent/dreamt",'
         b'"data":{"of":"sheep"}}\n'
     )
     desk.path.write_bytes(newer)
@@ -245,6 +245,7 @@ async def test_a_newer_format_is_refused_and_a_newer_type_is_kept(desk: Desk) ->
         b'"type":"schedule/change","data":{"version":1,"operation":"delete","id":"schedule-1","x":1}',
         b'"type":"schedule/change","data":{"version":1,"operation":"dispatch","id":"schedule-1"}',
         b'"type":"schedule/paused","data":{"version":1}',
+        b'"type":"session/created","data":{"format":1,"session_id":"t","place":{"path":"/","inode":1}}',
         b'"type":"followup/dropped","data":{"version":1,"followup_id":"followup-1","reason":"x"}',
         b'"type":"followup/lost","data":{"version":1,"followup_id":"followup-1"}',
         b'"type":"turn/end","data":{"turn":7,"outcome":"completed"}',
