@@ -83,7 +83,7 @@ def schema_of(function: Callable[..., Any], name: str) -> Schema:
 
 def problem_with(arguments: Any, parameters: Schema) -> str | None:
     """One sentence on what is wrong with the arguments, or None."""
-    return next(_problems(arguments, parameters, "the arguments"), None)
+    return next(_problems(arguments, parameters, "arguments"), None)
 
 
 def _schema(hint: Any) -> Schema:

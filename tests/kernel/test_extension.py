@@ -202,7 +202,7 @@ def test_the_agents_magic_shows_and_changes_the_model(attached: StubbedKernel) -
         "The model is presenter; known are presenter, and PROVIDER:MODEL.\n"
     )
     assert attached.execute("%agent model nobody").text.startswith("There is no model 'nobody'")
-    assert attached.execute("%agent").text.startswith("%agent model [NAME]")
+    assert attached.execute("%agent").text.startswith("%agent model [NAME ")
     attached.execute("%config ScheduleAgent.max_steps = 3")
     assert "max_steps=<Int>" in attached.execute("%config ScheduleAgent").text
 
