@@ -57,21 +57,7 @@ class OpenTurn:
     async def assistant(self, text: str, calls: tuple[ToolCall, ...]) -> None:
         """A model step is complete."""
         if text or calls:
-            calls = tuple(ToolCall(c.id, c.name, storable(c.arguments)) for c in calls)
-            data = {"text": text, "tool_calls": encode_calls(calls)}
-            await self._write("message/assistant", data)
-            self._conversation.add(Message(role="assistant", text=text, tool_calls=calls))
-
-    def broken_off(self, text: str) -> None:
-        """A model step broke off; blocking, because the turn may just be cancelled."""
-        if not text:
-            return
-        try:
-            self._call_event("message/assistant", {"text": text, "tool_calls": []}, new_key())
-        except KernelError:
-            # The end of the turn, which comes next, fails as well and says so.
-            return
-        self._conversation.add(Message(role="assistant", text=text))
+            await self._add(_assistant(text, calls))
 
     async def tool_call(self, call: ToolCall) -> Answer:
         """A tool is about to run; the answer says what a person grants at this moment."""
@@ -79,10 +65,26 @@ class OpenTurn:
 
     async def tool_result(self, call: ToolCall, result: Any) -> None:
         """A tool has answered."""
-        await self._write("tool/result", {"id": call.id, "name": call.name, "result": result})
-        self._conversation.add(
-            Message(role="tool", tool_result=ToolResult(call.id, call.name, result))
-        )
+        await self._add(_tool(call, result))
+
+    def broken_off(self, text: str) -> None:
+        """A model step broke off, perhaps after tools that the model ran by itself.
+
+        Blocking, because the turn may just be cancelled.
+        """
+        messages: list[Message] = []
+        for call, result in self.own_calls:
+            messages += [_assistant(text, (call,)), _tool(call, storable(result))]
+            text = ""
+        if text:
+            messages.append(_assistant(text, ()))
+        try:
+            for message in messages:
+                self._call_event(*_event(message), new_key())
+                self._conversation.add(message)
+        except KernelError:
+            # The end of the turn, which comes next, fails as well and says so.
+            return
 
     async def outputs(self, *, final: bool = False) -> None:
         """Write what the cell has shown since the last time."""
@@ -104,6 +106,10 @@ class OpenTurn:
             return lost.message
         return refusal(answer)
 
+    async def _add(self, message: Message) -> None:
+        await self._write(*_event(message))
+        self._conversation.add(message)
+
     async def _write(self, kind: str, data: dict[str, Any]) -> Answer:
         key = new_key()
         return await offload(lambda: self._call_event(kind, data, key))
@@ -113,3 +119,21 @@ class OpenTurn:
         if (sentence := refusal(answer)) is not None:
             raise SessionNotLive(sentence)
         return answer
+
+
+def _assistant(text: str, calls: tuple[ToolCall, ...]) -> Message:
+    stored = tuple(ToolCall(call.id, call.name, storable(call.arguments)) for call in calls)
+    return Message(role="assistant", text=text, tool_calls=stored)
+
+
+def _tool(call: ToolCall, result: Any) -> Message:
+    return Message(role="tool", tool_result=ToolResult(call.id, call.name, result))
+
+
+def _event(message: Message) -> tuple[str, dict[str, Any]]:
+    """A message as the event that records it."""
+    result = message.tool_result
+    if result is not None:
+        return "tool/result", {"id": result.id, "name": result.name, "result": result.result}
+    calls = encode_calls(message.tool_calls)
+    return "message/assistant", {"text": message.text, "tool_calls": calls}

@@ -18,7 +18,14 @@ from IPython.core.error import StdinNotImplementedError
 from jupyter_schedule.kernel.agent import TURN_INSIDE_TURN, run_followup, run_prompt
 from jupyter_schedule.kernel.attachment import Attachment
 from jupyter_schedule.kernel.conversation import decode_message
-from jupyter_schedule.kernel.models import Message, ModelEvent, Step, TextDelta
+from jupyter_schedule.kernel.models import (
+    Message,
+    ModelEvent,
+    Step,
+    TextDelta,
+    ToolCall,
+    Usage,
+)
 from jupyter_schedule.kernel.models.scripted import Call, Fail, Say, Scripted, Wait
 from tests.kernel.stub import Body, LostAnswer, StubServer
 
@@ -232,6 +239,47 @@ async def test_endless_tool_calls_end_at_the_limit_of_steps(
     await run_prompt(attachment, "go")
     assert ends(stub) == [(1, "limit", "The turn was ended after 4 model steps.")]
     assert len(stub.of("tool")) == 4
+
+
+class Counted:
+    """A model that says how many tokens each step took."""
+
+    name = "counted"
+
+    async def respond(self, step: Step) -> AsyncGenerator[ModelEvent, None]:
+        yield TextDelta("again")
+        yield ToolCall("", "schedule_list", {})
+        yield Usage(400)
+
+
+async def test_a_turn_ends_at_the_limit_of_tokens(stub: StubServer, attachment: Attachment) -> None:
+    attachment.settings.max_tokens = 1000
+    attachment.model = Counted()
+    await run_prompt(attachment, "go")
+    assert ends(stub) == [(1, "limit", "The turn was ended after 1,200 tokens.")]
+    # What was asked for before still ran, so the conversation goes on whole.
+    assert len(stub.of("tool")) == 3
+
+
+class Careless:
+    """A model whose calls have no ids of their own."""
+
+    name = "careless"
+
+    async def respond(self, step: Step) -> AsyncGenerator[ModelEvent, None]:
+        if step.messages[-1].role == "user":
+            for given in ("", "call-1", "call-1", ""):
+                yield ToolCall(given, "schedule_list", {})
+
+
+async def test_calls_of_one_step_are_told_apart(stub: StubServer, attachment: Attachment) -> None:
+    attachment.model = Careless()
+    await run_prompt(attachment, "go")
+    (message, *_) = (data for kind, data in stub.events() if kind == "message/assistant")
+    ids = [call["id"] for call in message["tool_calls"]]
+    assert len(set(ids)) == 4
+    assert [data["id"] for kind, data in stub.events() if kind == "tool/result"] == ids
+    assert attachment.conversation.messages() == tuple(recorded(stub))
 
 
 async def test_a_turn_ends_at_the_limit_of_seconds(
