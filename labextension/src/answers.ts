@@ -2,7 +2,7 @@ import type { ISharedNotebook } from '@jupyter/ydoc';
 
 import { cellsOf, METADATA_KEY } from './identity';
 import type { ICodeCell } from './protocol';
-import type { IRecord, ITurnView } from './views';
+import type { ITurnView } from './views';
 
 /** A follow-up's turn that is over, and whose cell the notebook does not hold. */
 export interface ILostAnswer {
@@ -18,7 +18,7 @@ export function lostAnswers(
   notebook: ISharedNotebook,
   sessionId: string
 ): ILostAnswer[] {
-  return turns.flatMap(({ input, outcome, records }) => {
+  return turns.flatMap(({ input, outcome, messages, outputs }) => {
     const followupId = input.followup_id;
     if (input.kind !== 'followup' || !followupId || outcome === null) {
       return [];
@@ -27,24 +27,23 @@ export function lostAnswers(
     if (cellsOf(notebook, identity).length > 0) {
       return [];
     }
-    const text = records.find(({ role }) => role === 'user')?.text ?? '';
+    const text = messages.find(({ role }) => role === 'user')?.text ?? '';
+    const said = messages.flatMap(({ role, text }) =>
+      role === 'assistant' && text
+        ? [{ 'text/markdown': text, 'text/plain': text }]
+        : []
+    );
     const cell: ICodeCell = {
       cell_type: 'code',
       source: `%%agent --followup ${followupId}\n${text}`,
       metadata: { [METADATA_KEY]: identity },
-      outputs: records.flatMap(asOutput),
+      outputs: [...said, ...outputs].map(data => ({
+        output_type: 'display_data',
+        data,
+        metadata: {}
+      })),
       execution_count: null
     };
     return [{ followupId, outcome, cell }];
   });
-}
-
-function asOutput({ role, text, data }: IRecord): unknown[] {
-  const display = (bundle: Record<string, unknown>) => [
-    { output_type: 'display_data', data: bundle, metadata: {} }
-  ];
-  if (role === 'assistant' && text) {
-    return display({ 'text/markdown': text, 'text/plain': text });
-  }
-  return role === 'output' && data !== undefined ? display(data) : [];
 }

@@ -5,12 +5,7 @@ import * as React from 'react';
 
 import { IconButton, TextButton, useActing } from './panel/action';
 import type { Schedules } from './schedules';
-import { isProblem, SessionView, waitingCount } from './views';
-
-/** How many reminders of a session that is not live wait for it. */
-export function waitingCold(view: SessionView | null): number {
-  return view === null || isProblem(view) || view.live ? 0 : waitingCount(view);
-}
+import { waitingCold } from './summary';
 
 /**
  * The one visible line of a session that is cold while reminders wait (contract 6.1).

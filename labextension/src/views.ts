@@ -78,17 +78,15 @@ export interface ILimits {
   readonly reminders: number;
 }
 
-/** One thing a turn left behind, in the order of the log's lines. */
-export interface IRecord {
-  readonly role: 'user' | 'assistant' | 'tool' | 'output';
-  readonly text?: string;
-  readonly data?: Record<string, unknown>;
-}
-
 /** One turn of the conversation. */
 export interface ITurnView {
   readonly turn: number;
   readonly input: { readonly kind: string; readonly followup_id?: string };
   readonly outcome: string | null;
-  readonly records: readonly IRecord[];
+  readonly messages: readonly {
+    readonly role: 'user' | 'assistant' | 'tool';
+    readonly text?: string;
+  }[];
+  /** Mime bundles of what it displayed beside its texts. */
+  readonly outputs: readonly Record<string, unknown>[];
 }
