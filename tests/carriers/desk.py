@@ -15,13 +15,16 @@ from urllib.parse import quote
 
 import nbformat
 import psutil
+import pytest
 
 from tests.carriers.faulty_server import FaultyServer
 from tests.harness.browser import Browser
 from tests.harness.kernel import NotebookSession
+from tests.harness.kernel_proxy import KernelProxy
 from tests.harness.lab_page import LabPage
 from tests.harness.notebook import Cell, read_cells, write_notebook
 from tests.harness.run import Run
+from tests.harness.server import ApiError
 from tests.harness.tools import LOAD
 from tests.harness.traces import followup_cells, log_data
 from tests.harness.wait import until
@@ -65,6 +68,7 @@ class Desk:
         self.lab: LabPage | None = None
         self._stopped: psutil.Process | None = None
         self._stalled_at = 0.0
+        self._proxies: list[KernelProxy] = []
         self.carrier: CarrierName = "headless" if browser is None else "browser"
         self.sit_down()
 
@@ -94,8 +98,10 @@ class Desk:
         return said.text
 
     def leave(self) -> None:
-        """Let go of everything that may still be there."""
+        """Let go of everything that may still be there; harmless when repeated."""
         self.continue_kernel()
+        while self._proxies:
+            self._proxies.pop().close()
         self._close_lab()
         self.session.close()
         if self.server.running and self.session.alive():
@@ -116,6 +122,7 @@ class Desk:
             self.lab.close()
         else:
             self.lab.close_notebook()
+        self.lab = None
 
     # The kernel ----------------------------------------------------------------------------
 
@@ -153,6 +160,20 @@ class Desk:
 
         until(restarted, timeout=30, what="a new kernel in place of the killed one")
         self.session.reconnect()
+
+    def proxy(self) -> KernelProxy:
+        """Put a proxy between kernel and server, until the desk is left."""
+        proxy = KernelProxy(self.server, self.session.kernel_id)
+        self._proxies.append(proxy)
+        return proxy
+
+    # The tab -------------------------------------------------------------------------------
+
+    def close_tab(self) -> None:
+        """The person closes the tab, or the browser; the kernel lives on."""
+        assert self.lab is not None
+        self.lab.close()
+        self.lab = None
 
     # What a person does --------------------------------------------------------------------
 
@@ -245,6 +266,35 @@ class Desk:
             return found[-1] if len(found) >= count and found[-1]["outputs"] else None
 
         return until(saved, timeout, what="the saved outputs")
+
+    # How far a follow-up gets ----------------------------------------------------------------
+
+    def deliver_until_inserted(self, *, behind: str = "") -> None:
+        """Deliver as far as a cell whose request waits in a kernel that stands still.
+
+        ``behind`` is code that somebody else sent just before.
+        """
+        self.points.arm("after-queued")
+        self.remind()
+        with self.points.held("after-queued"):
+            self.stop_kernel()
+            if behind:
+                self.session.start(behind)
+        self.wait_state("inserted")
+
+    def deliver_until_unclaimed(self) -> None:
+        """Deliver as far as an inserted cell that could not claim; the notebook is paused then."""
+        self.points.arm("before-claim")
+        self.remind()
+        with self.points.held("before-claim"):
+            self.disk.fail("log")
+        self.disk.wait_met("log")
+        until(lambda: "could not be written" in str(self.followups()), what="the cell's own word")
+        with pytest.raises(ApiError, match="persistence_uncertain"):
+            self.act("pause")
+        self.disk.heal()
+        self.act("pause")
+        self.wait_state("queued")
 
     # A carrier that does not come ------------------------------------------------------------
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import nbformat
 import pytest
 
 from tests.carriers.conftest import OpenDesk
-from tests.carriers.desk import Desk
 from tests.carriers.exactly_one import assert_exactly_one
 from tests.harness.notebook import read_cells
 from tests.harness.wait import always, until
@@ -33,21 +33,6 @@ OTHERS: list[dict[str, Any]] = [
     },
     {"cell_type": "raw", "source": "as it is"},
 ]
-
-
-def undelivered(desk: Desk) -> None:
-    """Deliver as far as an inserted cell that could not claim, and hold there, paused."""
-    desk.points.arm("before-claim")
-    desk.remind()
-    with desk.points.held("before-claim"):
-        desk.disk.fail("log")
-    desk.disk.wait_met("log")
-    until(lambda: "could not be written" in str(desk.followups()), what="the cell's own word")
-    with pytest.raises(Exception, match="persistence_uncertain"):
-        desk.act("pause")
-    desk.disk.heal()
-    desk.act("pause")
-    desk.wait_state("queued")
 
 
 def test_it_inserts_one_cell_below_the_last_and_runs_it(open_desk: OpenDesk) -> None:
@@ -115,8 +100,9 @@ def test_a_notebook_of_an_older_format_stays_valid(open_desk: OpenDesk, minor: i
 
 def test_after_a_take_back_it_finds_its_cell_and_sets_the_later_text(open_desk: OpenDesk) -> None:
     desk = open_desk()
-    undelivered(desk)
+    desk.deliver_until_unclaimed()
     (standing,) = desk.followups()
+    time.sleep(1.1)  # the text says by how many seconds it is late
     desk.act("unpause")
     desk.wait_delivered()
     (cell,) = desk.followups()
@@ -131,7 +117,7 @@ def test_a_cell_that_a_person_edited_is_the_persons_and_another_one_comes(
     open_desk: OpenDesk,
 ) -> None:
     desk = open_desk()
-    undelivered(desk)
+    desk.deliver_until_unclaimed()
     index = len(desk.cells()) - 1
     edited = f"{desk.cells()[index]['source']}\nand the gradients"
     desk.edit(index, edited)
@@ -180,18 +166,9 @@ def test_a_follow_up_that_was_dropped_under_its_lease_is_not_inserted(open_desk:
     assert desk.view()["reminders"] == []
 
 
-def inserted(desk: Desk) -> None:
-    """Deliver as far as an inserted cell whose request waits in a kernel that stands still."""
-    desk.points.arm("after-queued")
-    desk.remind()
-    with desk.points.held("after-queued"):
-        desk.stop_kernel()
-    desk.wait_state("inserted")
-
-
 def test_a_follow_up_that_was_dropped_after_its_insertion_says_so(open_desk: OpenDesk) -> None:
     desk = open_desk()
-    inserted(desk)
+    desk.deliver_until_inserted()
     desk.act("drop", "followup-1")
     desk.continue_kernel()
     until(lambda: "was dropped; nothing was run" in str(desk.followups()))
@@ -201,7 +178,7 @@ def test_a_follow_up_that_was_dropped_after_its_insertion_says_so(open_desk: Ope
 
 def test_a_pause_after_the_insertion_holds_the_run_and_says_so(open_desk: OpenDesk) -> None:
     desk = open_desk()
-    inserted(desk)
+    desk.deliver_until_inserted()
     desk.act("pause")
     desk.continue_kernel()
     until(lambda: "came too late" in str(desk.followups()))
@@ -213,7 +190,7 @@ def test_a_pause_after_the_insertion_holds_the_run_and_says_so(open_desk: OpenDe
 
 def test_a_run_with_a_lease_of_long_ago_claims_nothing_and_says_so(open_desk: OpenDesk) -> None:
     desk = open_desk()
-    undelivered(desk)
+    desk.deliver_until_unclaimed()
     late = desk.start(len(desk.cells()) - 1, lease=1).result()
     assert "came too late and was not taken" in late.text
     assert desk.outcomes() == []
@@ -222,7 +199,7 @@ def test_a_run_with_a_lease_of_long_ago_claims_nothing_and_says_so(open_desk: Op
 
 def test_a_person_s_run_of_the_waiting_cell_claims_it(open_desk: OpenDesk) -> None:
     desk = open_desk()
-    undelivered(desk)
+    desk.deliver_until_unclaimed()
     assert "Looked." in desk.run(len(desk.cells()) - 1)
     until(lambda: desk.outcomes() == ["completed"])
     desk.act("unpause")
