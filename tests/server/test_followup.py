@@ -55,7 +55,7 @@ def test_a_leased_follow_up_can_be_claimed_and_taken_back() -> None:
 
 
 def test_every_state_but_the_first_is_reached_and_every_state_can_end() -> None:
-    assert {end for end in TRANSITIONS.values()} == set(State) - {S.DECIDED}
+    assert set(TRANSITIONS.values()) == set(State) - {S.DECIDED}
     for start in State:
         seen, todo = {start}, [start]
         while todo:

@@ -7,13 +7,12 @@ import shutil
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 from tests.harness.kernel import NotebookSession
 from tests.harness.notebook import write_notebook
 from tests.harness.server import Server
-from tests.harness.traces import followup_cells, log_data, log_file, log_lines, outcomes
 from tests.harness.tools import LOAD, create, listed
+from tests.harness.traces import followup_cells, log_data, log_file, log_lines, outcomes
 from tests.harness.wait import always, until
 from tests.server.conftest import MovableServer
 
