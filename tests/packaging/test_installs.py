@@ -133,7 +133,7 @@ def test_nothing_of_the_server_is_installed_in_a_kernels_environment(
     listed = kernel_environment.run("python", "-m", "pip", "list", "--format", "freeze")
     names = {line.partition("==")[0] for line in listed.splitlines()}
     assert {"jupyter-schedule", "jupyter_schedule"} & names
-    assert not {"jupyter_server", "msgspec", "portalocker", "nbclient", "nbformat"} & names
+    assert not {"jupyter_server", "msgspec", "nbclient", "nbformat"} & names
 
 
 def test_loading_the_kernel_half_outside_a_server_says_one_sentence_and_no_traceback(
