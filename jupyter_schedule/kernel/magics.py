@@ -8,7 +8,7 @@ from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_exp
 
 from jupyter_schedule.kernel.attachment import current, set_model
 from jupyter_schedule.kernel.cell import USAGE
-from jupyter_schedule.kernel.conversation import decode_message
+from jupyter_schedule.kernel.conversation import Conversation
 from jupyter_schedule.kernel.errors import KernelError, refusal
 from jupyter_schedule.kernel.functions import remove_tool
 from jupyter_schedule.kernel.memory import read_history
@@ -64,7 +64,9 @@ def _history(turns: str) -> None:
     if (sentence := refusal(answer)) is not None:
         say(sentence)
         return
-    messages = [decode_message(record) for record in answer["messages"]]
+    remembered = Conversation()
+    remembered.load(answer["messages"])
+    messages = remembered.messages()
     for message in messages:
         if message.text:
             say(f"{message.role}: {message.text}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from typing import Any
@@ -52,7 +53,8 @@ def show_bundle(bundle: Bundle, *, display_id: str | None = None, update: bool =
 class StreamedText:
     """One text that grows in the cell, up to ``limit`` UTF-8 bytes.
 
-    It is drawn when the last drawing is a while ago.
+    It is drawn when the last drawing is a while ago, at the latest by ``draw``, which whoever
+    feeds it calls at the end.
     """
 
     def __init__(self, limit: int) -> None:
@@ -62,6 +64,7 @@ class StreamedText:
         self.display_id = f"jupyter-schedule-{uuid4().hex}"
         self._shown = ""
         self._drawn_at = 0.0
+        self._later: asyncio.TimerHandle | None = None
 
     def feed(self, piece: str) -> None:
         """Add a piece, and draw if it is time."""
@@ -72,11 +75,18 @@ class StreamedText:
             piece = encoded[: self._left].decode("utf-8", "ignore")
         self._left -= len(encoded)
         self.text += piece
-        if time.monotonic() - self._drawn_at >= REDRAW_SECONDS:
+        wait = self._drawn_at + REDRAW_SECONDS - time.monotonic()
+        if wait <= 0:
             self.draw()
+        elif self._later is None:
+            # The next piece may be long in coming.
+            self._later = asyncio.get_running_loop().call_later(wait, self.draw)
 
     def draw(self) -> None:
         """Show all that was fed so far."""
+        if self._later is not None:
+            self._later.cancel()
+            self._later = None
         if self.text == self._shown:
             return
         show_bundle(text_bundle(self.text), display_id=self.display_id, update=bool(self._shown))

@@ -83,7 +83,7 @@ class OpenAIStub:
         self.requests: list[Body] = []
         self.headers: list[dict[str, str]] = []
         self.problems: list[str] = []
-        self._next = script if callable(script) else _one_by_one(script)
+        self.play(script)
         self._ended = threading.Event()
         self._server = _Server(self)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,))
@@ -107,6 +107,11 @@ class OpenAIStub:
     def base_url(self) -> str:
         """What a client takes for OpenAI's address."""
         return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+
+    def play(self, script: Script) -> None:
+        """Begin another script, and forget the requests."""
+        self._next = script if callable(script) else _one_by_one(script)
+        self.requests.clear()
 
     def reply(self, body: Body) -> Reply:
         """What this request gets."""

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
 
-from jupyter_schedule.kernel.output import StreamedText, printable, text_bundle, tool_line
+from jupyter_schedule.kernel.output import (
+    REDRAW_SECONDS,
+    StreamedText,
+    printable,
+    text_bundle,
+    tool_line,
+)
 from jupyter_schedule.kernel.recorder import Recorder
 
 
@@ -58,12 +65,26 @@ def test_a_tool_call_is_one_line(name: str, result: Any, line: str) -> None:
     assert tool_line(name, result) == line
 
 
-def test_a_streamed_text_stops_at_its_limit_between_characters() -> None:
+async def test_a_streamed_text_is_shown_also_when_nothing_comes_for_a_while(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    text = StreamedText(100)
+    text.feed("Let me ")
+    text.feed("think")
+    assert capsys.readouterr().out == "Let me \n"
+    await asyncio.sleep(REDRAW_SECONDS * 2)
+    assert capsys.readouterr().out == "Let me think\n"
+    text.draw()
+    assert capsys.readouterr().out == ""
+
+
+async def test_a_streamed_text_stops_at_its_limit_between_characters() -> None:
     text = StreamedText(5)
     text.feed("ab")
     assert not text.is_full
     text.feed("é好")
     assert (text.text, text.is_full) == ("abé", True)
+    text.draw()
 
 
 def display(data: dict[str, Any], display_id: str | None = None, *, update: bool = False) -> Any:
