@@ -238,10 +238,17 @@ class LabPage:
     async def _freeze(self) -> None:
         self._debugger = await self.page.context.new_cdp_session(self.page)
         await self._debugger.send("Debugger.enable")
+        paused = asyncio.Event()
+        self._debugger.on("Debugger.paused", lambda _: paused.set())
         await self._debugger.send("Debugger.pause")
+        # A page that does nothing is not paused before it does something.
+        something = self._debugger.send("Runtime.evaluate", {"expression": "0"})
+        self._something = asyncio.ensure_future(something)
+        await paused.wait()
 
     async def _thaw(self) -> None:
         await self._debugger.send("Debugger.resume")
+        await self._something
         await self._debugger.detach()
 
     async def _vanish(self) -> None:
