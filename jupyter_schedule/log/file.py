@@ -14,6 +14,9 @@ from jupyter_schedule.log.creation import draft_path, make_folder, write_all
 from jupyter_schedule.log.fileio import FileIO
 from jupyter_schedule.rules.errors import HeldElsewhere, NotWritable, PersistenceUncertain
 
+#: Openings after which a disk whose inodes are not stable is refused.
+_TRIES = 10
+
 
 class LogReplaced(PersistenceUncertain):
     """The file at the log's path is not the one this log wrote, or not as long.
@@ -57,7 +60,7 @@ class LogFile:
         Raises `FileNotFoundError`, `HeldElsewhere`, or `NotWritable` (a link, not a regular file of
         one's own, or no permission).
         """
-        while True:
+        for _ in range(_TRIES):
             if descriptors.is_live(files, path):
                 raise _held(path)
             log = cls(files, path, descriptors.open_own(files, path, write=True))
@@ -70,6 +73,7 @@ class LogFile:
                 log.close()
                 raise
             log.close()
+        raise NotWritable(f"The file at {path} is another one each time it is looked at.")
 
     @classmethod
     def create(cls, files: FileIO, path: Path) -> LogFile:

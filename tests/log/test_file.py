@@ -101,6 +101,19 @@ async def test_another_users_log_is_refused(desk: Desk, monkeypatch: pytest.Monk
     await refused(desk)
 
 
+async def test_a_disk_without_stable_inodes_is_refused(desk: Desk) -> None:
+    class Unstable(SystemFiles):
+        def lstat(self, path: Path) -> os.stat_result:
+            status = list(super().lstat(path))
+            status[stat.ST_INO] += 1
+            return os.stat_result(status)
+
+    await desk.write(create())
+    with pytest.raises(NotWritable, match="another one each time"):
+        Desk(desk.notebook, desk.signer, desk.clock, Unstable()).open_blocking()
+    assert desk.reopen().session_id
+
+
 async def test_a_live_log_is_read_through_the_descriptor_that_holds_the_lock(desk: Desk) -> None:
     class Counting(SystemFiles):
         opened = 0

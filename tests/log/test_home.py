@@ -144,6 +144,8 @@ async def test_a_copied_folder_is_a_fork_that_stays_silent(desk: Desk) -> None:
         assert state.reminders.next_id() == "schedule-1"
         assert state.next_followup_id() == "followup-1"
         log.stage(create(1))
+        # Of the history only turns that were closed; the open one goes on elsewhere.
+        assert [record["text"] for record in await log.messages()] == ["the first question"]
         await log.checkpoint()
     assert copy.path.read_bytes().startswith(original)
     forked = copy.lines()[-2]
