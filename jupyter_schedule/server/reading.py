@@ -100,7 +100,11 @@ class Reading:
         view: View = {"path": path, "live": False}
         problem: ScheduleError | None = read.problem
         if problem is not None:
-            return {**view, **problem.as_result(), **waiting_view(Waiting(reason_of(problem)))}
+            said = problem.as_result()
+            # What the error calls its path is the log's, beside that of the notebook.
+            if "path" in said:
+                said["file"] = said.pop("path")
+            return {**said, **view, **waiting_view(Waiting(reason_of(problem)))}
         if read.state is None:
             return {**view, "session_id": None, "reminders": [], **waiting_view(None)}
         now = self._service.clock.now()

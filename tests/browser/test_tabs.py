@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -78,7 +79,7 @@ def test_of_two_tabs_the_one_last_used_carries_and_the_other_follows(
     wait_shown(first.lab)
     for lab in (first.lab, second):
         lab.save()
-        always(lambda lab=lab: undisturbed(lab), during=0.5)
+        always(partial(undisturbed, lab), during=0.5)
         assert len(followups_in(lab)) == 1
     assert first.person.view()["turns"] == 1
     assert len(followups_on_disk(first.file)) == 1

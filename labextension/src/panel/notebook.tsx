@@ -57,7 +57,7 @@ export function NotebookSection(props: {
       )}
       {view !== null &&
         (isProblem(view) ? (
-          <Problem problem={view} />
+          <Problem path={path} problem={view} />
         ) : view.session_id === null ? (
           <Nobody path={path} />
         ) : (

@@ -5,10 +5,14 @@ import { ActionButton, Refusal, useActing } from './action';
 import { useSchedules } from './environment';
 
 /** A log that cannot be used as it is: what is wrong, where, and what a person can do. */
-export function Problem(props: { problem: IProblemView }): React.JSX.Element {
+export function Problem(props: {
+  path: string;
+  problem: IProblemView;
+}): React.JSX.Element {
   const { trans } = useSchedules();
   const acting = useActing();
-  const { path, code, message, file, line } = props.problem;
+  const { path, problem } = props;
+  const { code, message, file, line } = problem;
   return (
     <div className="jp-Schedule-problem" role="alert">
       <p>{message}</p>

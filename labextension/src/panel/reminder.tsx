@@ -6,17 +6,6 @@ import type { IReminderView } from '../views';
 import { IconButton, Refusal, useActing } from './action';
 import { useSchedules } from './environment';
 
-/** An instant in the person's zone, and in UTC below it. */
-export function Instant(props: { at: string }): React.JSX.Element {
-  const { zone } = useSchedules();
-  return (
-    <span className="jp-Schedule-instant">
-      <time dateTime={props.at}>{inZone(props.at, zone)}</time>
-      <span className="jp-Schedule-utc">{inUtc(props.at)}</span>
-    </span>
-  );
-}
-
 /** What somebody wrote, as plain text; a long one is shown in full on demand. */
 export function Prompt(props: { text: string }): React.JSX.Element {
   const { trans } = useSchedules();
@@ -40,13 +29,13 @@ export function Prompt(props: { text: string }): React.JSX.Element {
   );
 }
 
-/** One reminder that waits, or is due and not delivered yet. */
+/** One reminder that waits, or is due and not delivered yet; its time is shown here and in UTC. */
 export function Reminder(props: {
   path: string;
   isLive: boolean;
   reminder: IReminderView;
 }): React.JSX.Element {
-  const { schedules, trans, now } = useSchedules();
+  const { schedules, trans, now, zone } = useSchedules();
   const acting = useActing();
   const { path, reminder } = props;
   const { id, prompt, scheduled_at, every_seconds } = reminder;
@@ -57,11 +46,6 @@ export function Reminder(props: {
         <span className={isDue ? 'jp-Schedule-due' : 'jp-Schedule-wait'}>
           {untilOrSince(scheduled_at, now, trans)}
         </span>
-        {every_seconds !== undefined && (
-          <span className="jp-Schedule-every">
-            {trans.__('every %1', duration(every_seconds * 1000, trans))}
-          </span>
-        )}
         <span className="jp-Schedule-spring" />
         {props.isLive && (
           <IconButton
@@ -84,7 +68,15 @@ export function Reminder(props: {
         />
       </div>
       <Prompt text={prompt} />
-      <Instant at={scheduled_at} />
+      <div className="jp-Schedule-instant">
+        {every_seconds !== undefined && (
+          <span>
+            {trans.__('every %1', duration(every_seconds * 1000, trans))}
+          </span>
+        )}
+        <time dateTime={scheduled_at}>{inZone(scheduled_at, zone)}</time>
+        <span>{inUtc(scheduled_at)}</span>
+      </div>
       <Refusal text={acting.error} />
     </li>
   );
