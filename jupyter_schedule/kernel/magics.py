@@ -77,7 +77,7 @@ def _history(turns: str) -> None:
     if not messages:
         say("The agent remembers nothing here.")
     if left_out > 0 and not chosen:
-        say(f"({left_out} more turns are in the log; the agent is not given them.)")
+        say(f"Turns in the log that the agent is not given: {left_out}.")
 
 
 def _forget(_rest: str) -> None:

@@ -175,7 +175,7 @@ def _without_times(text: str) -> str:
 
 
 def test_somebody_elses_log_does_nothing_until_adopted_and_then_has_no_grant(
-    shared_server: Server, start_server: Any, open_session: OpenSession, tmp_path: Path
+    shared_server: Server, start_server: Any, open_session: OpenSession
 ) -> None:
     """Contract 4.11: a folder out of a zip with a grant, one forged, and an overdue reminder."""
     theirs = Played(shared_server, open_session, "shared-with-you")
@@ -193,13 +193,10 @@ def test_somebody_elses_log_does_nothing_until_adopted_and_then_has_no_grant(
         traits={"JupyterSchedule.settle_time": 0, "JupyterSchedule.allow_other_clients": True}
     )
     notebook = server.root / "shared-with-you.ipynb"
-    shutil.copy(theirs.notebook, notebook)
-    shutil.copytree(
-        theirs.notebook.parent / ".jupyter_schedule", notebook.parent / ".jupyter_schedule"
-    )
-    for other in log_file(notebook).parent.glob("*.jsonl"):
-        if other != log_file(notebook):
-            other.unlink()
+    # It left the other machine by way of a zip; nothing of it is on this one.
+    log_file(notebook).parent.mkdir()
+    shutil.move(log_file(theirs.notebook), log_file(notebook))
+    shutil.move(theirs.notebook, notebook)
     with log_file(notebook).open("a") as log:
         log.write(json.dumps(forged, separators=(",", ":")) + "\n")
     before = log_file(notebook).read_bytes()
@@ -214,9 +211,7 @@ def test_somebody_elses_log_does_nothing_until_adopted_and_then_has_no_grant(
     assert said.count("\n") == 1
     assert "%reminders adopt" in said or "%load_ext jupyter_schedule" in said
 
-    print("ADOPT", session.execute("%reminders adopt").text)
-    import time; time.sleep(4)
-    print("LIST", session.execute("%reminders").text, "\n", [l for l in log_lines(notebook)][-4:])
+    session.execute("%reminders adopt")
     until(lambda: "completed" in outcomes(notebook), timeout=30)
     assert log_data(notebook, "tool/result")[-1]["result"]["status"] == "refused"
     assert session.execute("print('ran' in globals())").text == "False\n"
