@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 
 LAST_SECONDS = 1.0
-LOOK_AGAIN_SECONDS = 60.0
+LOOK_AGAIN_SECONDS = 5.0
+"""A client that is no tab of ours, or a collaboration room, goes without a word."""
 
 
 class Handover:
@@ -32,6 +33,7 @@ class Handover:
         self._owner = owner
         self._following: set[asyncio.Task[None]] = set()
         self._look_again = asyncio.Event()
+        self._closed = False
 
     def tabs_changed(self) -> None:
         """A tab came or went: outputs that wait for a place may have one now."""
@@ -71,9 +73,12 @@ class Handover:
             self._look_again.clear()
             if await self._write(tab, cell):
                 return
-            with suppress(TimeoutError):
-                async with asyncio.timeout(LOOK_AGAIN_SECONDS):
-                    await self._look_again.wait()
+            await self._look_later()
+
+    async def _look_later(self) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(LOOK_AGAIN_SECONDS):
+                await self._look_again.wait()
 
     async def _write(self, tab: Tab, cell: NotebookNode) -> bool:
         owner = self._owner
@@ -88,8 +93,22 @@ class Handover:
         return True
 
     async def finish(self, _grant: Grant, cell: NotebookNode) -> bool:
-        """A headless run ended: True when a tab has appeared and took cell and outputs."""
-        return await self._give_to_a_tab(cell)
+        """A headless run ended: False once cell and outputs may go into the file.
+
+        Another client that came meanwhile is waited for, as before an insertion. True when a tab
+        has appeared and took them, or when the session goes cold and only the log will have them.
+        """
+        owner = self._owner
+        while True:
+            self._look_again.clear()
+            if await self._give_to_a_tab(cell):
+                return True
+            if await owner.dispatcher.readiness.may_write_file():
+                return False
+            if self._closed:
+                owner.note("a follow-up's outputs are in the log only: others hold the notebook")
+                return True
+            await self._look_later()
 
     async def _give_to_a_tab(self, cell: NotebookNode) -> bool:
         owner = self._owner
@@ -101,10 +120,11 @@ class Handover:
 
     async def close(self) -> None:
         """The session goes cold: outputs that wait for a place get a last chance."""
+        self._closed = True
+        self._look_again.set()
         following = list(self._following)
         if not following:
             return
-        self._look_again.set()
         await asyncio.wait(following, timeout=LAST_SECONDS)
         for task in following:
             task.cancel()

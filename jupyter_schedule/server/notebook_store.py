@@ -19,6 +19,7 @@ from nbformat import NotebookNode
 from tornado.web import HTTPError
 
 from jupyter_schedule.server.paths import notebook_path
+from jupyter_schedule.server.rooms import Rooms, SharedNotebook
 
 _TRIES = 5
 _A_MOMENT = 0.3
@@ -44,13 +45,14 @@ class OpenNotebook:
     """A notebook as it was read.
 
     `trusted`: Jupyter had its signature, so its outputs may run scripts. `stamp` tells whether the
-    file is still the one that was read.
+    file is still the one that was read. `shared`: it was read in a collaboration room.
     """
 
     path: str
     content: NotebookNode
     trusted: bool
-    stamp: tuple[int, ...]
+    stamp: tuple[int, ...] = ()
+    shared: SharedNotebook | None = None
 
 
 class NotebookStore:
@@ -59,17 +61,27 @@ class NotebookStore:
     Jupyter reads and writes in threads, takes a file that is just being written for a broken one,
     moves it away, and may so lose it. Therefore of one notebook one thing is done here at a time,
     nothing is read that somebody else is writing, and what is moved away is put back.
+
+    A notebook that is in a collaboration room is read and changed there, and the room saves it.
     """
 
-    def __init__(self, contents_manager: ContentsManager) -> None:
+    def __init__(self, contents_manager: ContentsManager, rooms: Rooms | None = None) -> None:
         # jupyter_server's methods carry no types.
         self._contents: Any = contents_manager
+        self._rooms = rooms or Rooms({})
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def read(self, path: str) -> OpenNotebook:
         """Read a notebook. Raises `NotebookFault` (`notebook_unreadable`)."""
         async with self._alone(path):
-            return await self._read(path)
+            document = await self._rooms.document(path)
+            if document is None:
+                return await self._read(path)
+            shared = SharedNotebook(document)
+            _require_current_format(path, shared.content)
+            return OpenNotebook(
+                path=path, content=shared.content, trusted=shared.trusted, shared=shared
+            )
 
     async def save(self, notebook: OpenNotebook) -> None:
         """Write a notebook back; it is trusted afterwards exactly when it was before.
@@ -77,7 +89,14 @@ class NotebookStore:
         Raises `NotebookFault` (`notebook_not_writable`), or `NotebookChanged`.
         """
         async with self._alone(notebook.path):
-            await self._save(notebook)
+            document = await self._rooms.document(notebook.path)
+            shared = notebook.shared
+            if document is not (shared and shared.document):
+                raise NotebookChanged(notebook.path)  # a room was opened, or closed, since
+            if shared is None:
+                await self._save(notebook)
+            elif not shared.apply(notebook.content):
+                raise NotebookChanged(notebook.path)
 
     def _alone(self, path: str) -> asyncio.Lock:
         return self._locks.setdefault(path, asyncio.Lock())
@@ -91,12 +110,7 @@ class NotebookStore:
         except (HTTPError, OSError, ValueError) as error:
             raise NotebookFault("notebook_unreadable", _sentence(path, "read", error)) from error
         content: NotebookNode = model["content"]
-        if content.nbformat != 4 or "orig_nbformat" in content.metadata:
-            # Writing it would rewrite every cell in today's format.
-            raise NotebookFault(
-                "notebook_unreadable",
-                f"The notebook {path} has an older format than 4; open it and save it once.",
-            )
+        _require_current_format(path, content)
         return OpenNotebook(path=path, content=content, trusted=self._trusted(content), stamp=stamp)
 
     async def _save(self, notebook: OpenNotebook) -> None:
@@ -168,6 +182,15 @@ class Writing:
             self._moved.replace(self._file)
             return True
         return False
+
+
+def _require_current_format(path: str, content: NotebookNode) -> None:
+    """Refuse a notebook of which writing would rewrite every cell in today's format."""
+    if content.nbformat != 4 or "orig_nbformat" in content.metadata:
+        raise NotebookFault(
+            "notebook_unreadable",
+            f"The notebook {path} has an older format than 4; open it and save it once.",
+        )
 
 
 async def _until_written(file: Path) -> None:

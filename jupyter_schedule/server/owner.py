@@ -196,7 +196,7 @@ class Owner:
         self.delivery.close()
         # With the watch every run ends, and what it has put out so far goes where it belongs.
         self.watch.close()
-        await self.headless.close()
         await self.handover.close()
+        await self.headless.close()
         await self.log.close()
         self.changed()

@@ -20,6 +20,7 @@ from jupyter_schedule.server.kernel_calls import KernelCalls
 from jupyter_schedule.server.notebook_store import NotebookStore
 from jupyter_schedule.server.people import People
 from jupyter_schedule.server.reading import Reading
+from jupyter_schedule.server.rooms import Rooms
 from jupyter_schedule.server.sessions import Sessions
 from jupyter_schedule.server.settings import Settings
 from jupyter_schedule.server.tabs import Tabs
@@ -52,7 +53,8 @@ class Service:
         self.signer = Signer(Path(data_dir))
         self.contents = serverapp.contents_manager
         self.kernels = serverapp.kernel_manager
-        self.store = NotebookStore(self.contents)
+        self.rooms = Rooms(serverapp.web_app.settings)
+        self.store = NotebookStore(self.contents, self.rooms)
         # A lease of an earlier server must never equal one of this server (contract 5.6).
         self.leases = itertools.count(secrets.randbits(40) + 1)
         self.tabs = Tabs(answer_time=settings.answer_time, on_change=self._tabs_changed)
@@ -126,13 +128,7 @@ class Service:
 
     async def room_is_open(self, path: str) -> bool:
         """Whether jupyter-collaboration has a live room for the notebook."""
-        collaboration = self._app.web_app.settings.get("jupyter_server_ydoc")
-        if collaboration is None:
-            return False
-        document = await collaboration.get_document(
-            path=path, content_type="notebook", file_format="json", copy=False
-        )
-        return document is not None
+        return await self.rooms.document(path) is not None
 
     async def verify_place(self, owner: Owner) -> None:
         """Raise NotReady when the owner's notebook is not where its session is."""
