@@ -6,6 +6,8 @@ import asyncio
 from contextlib import suppress
 from typing import Any
 
+from jupyter_client.session import Session
+
 from jupyter_schedule.rules.errors import SessionNotLive
 
 CODE = "%reload_ext jupyter_schedule"
@@ -14,12 +16,15 @@ ASK_AGAIN = 1.0
 """Seconds after which a kernel that has not answered is asked again."""
 
 
-async def load_extension(kernel: Any, *, timeout: float = 30.0) -> None:  # noqa: ASYNC109
+async def load_extension(kernel: Any, *, timeout: float = 30.0) -> None:
     """Run the magic in the kernel, after what it has to do already; `timeout` is in seconds.
 
     Raises `SessionNotLive` when the kernel does not answer in time or cannot load it.
     """
-    client = kernel.client()
+    # A session of its own is a name of its own on the kernel's sockets: under the name that the
+    # kernel's manager gives to all its clients, the watch would get this one's replies.
+    session = Session(key=kernel.session.key, signature_scheme=kernel.session.signature_scheme)
+    client = kernel.client(session=session)
     # Of a kernel's five channels only the one called shell is needed.
     client.start_channels(iopub=False, stdin=False, hb=False, control=False)
     try:

@@ -14,6 +14,7 @@ from typing import Any
 import zmq
 from jupyter_client.asynchronous.client import AsyncKernelClient
 from jupyter_client.manager import AsyncKernelManager
+from jupyter_client.session import Session
 
 from jupyter_schedule.server.faults import describe
 from jupyter_schedule.server.kernel_watch import KernelGone
@@ -51,7 +52,12 @@ class IOPubWatch(TrackedRequests):
     async def start(self) -> None:
         """Listen to the kernel; return when nothing it publishes will be missed."""
         manager = self._manager
-        client = self.client = manager.client(context=manager.context)
+        # Under the name that the manager gives to all its clients a second one would take over
+        # this one's place on the kernel's sockets, and requests of ours could be lost.
+        session = Session(
+            key=manager.session.key, signature_scheme=manager.session.signature_scheme
+        )
+        client = self.client = manager.client(context=manager.context, session=session)
         client.start_channels(stdin=False, hb=False, control=False)
         socket = client.iopub_channel.socket
         # A full queue would drop messages, an `idle` among them. The option counts for connections
