@@ -9,7 +9,13 @@ from jupyter_schedule.log import history
 from jupyter_schedule.rules.errors import ScheduleError
 from jupyter_schedule.server.paths import notebook_path
 from jupyter_schedule.server.reasons import Waiting, reason_of
-from jupyter_schedule.server.views import notebook_names, session_view, state_view, waiting_view
+from jupyter_schedule.server.views import (
+    interrupted_view,
+    notebook_names,
+    session_view,
+    state_view,
+    waiting_view,
+)
 
 if TYPE_CHECKING:
     from jupyter_schedule.server.service import Service
@@ -109,8 +115,9 @@ class Reading:
             return {**view, "session_id": None, "reminders": [], **waiting_view(None)}
         now = self._service.clock.now()
         seen = state_view(read.state, now)
-        due = read.state.current is not None or any(
+        current = read.state.current
+        due = (current is not None and current.state == "queued") or any(
             reminder.scheduled_at <= now for reminder in read.state.reminders.active.values()
         )
         waiting = Waiting("not_attached" if has_kernel else "no_kernel") if due else None
-        return {**view, **seen, **waiting_view(waiting)}
+        return {**view, **interrupted_view(seen), **waiting_view(waiting)}

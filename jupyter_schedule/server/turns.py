@@ -96,7 +96,9 @@ class Turns:
         if found is None or session_id not in (None, state.session_id):
             return refused(Say.UNKNOWN_FOLLOWUP)
         texts = (found.text, *found.earlier_texts)
-        edited = source not in [followup_source(found.id, text) for text in texts]
+        # A purge empties the texts; then nothing tells whether the source was edited.
+        known = [followup_source(found.id, text) for text in texts]
+        edited = source not in known and any(texts)
         leased = self._owner.delivery.lease_is_live(found.id, request.lease)
         match found.state:
             case "queued" if leased or (request.lease is None and not edited):

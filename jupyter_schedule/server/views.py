@@ -87,6 +87,19 @@ def session_view(owner: Owner) -> View:
     }
 
 
+def interrupted_view(seen: View) -> View:
+    """The view of a cold log: a turn that was open when its kernel went is interrupted (4.8)."""
+    claimed = seen["followup"]
+    if not seen["turn_open"]:
+        return seen
+    unfinished_now = seen["unfinished"]
+    if claimed is not None and claimed["state"] == "claimed":
+        interrupted = {**claimed, "state": "ended", "outcome": "interrupted"}
+        unfinished_now = [*unfinished_now, interrupted]
+        claimed = None
+    return {**seen, "followup": claimed, "unfinished": unfinished_now, "turn_open": False}
+
+
 def waiting_view(waiting: Waiting | None) -> View:
     """The reason and its sentence."""
     return {

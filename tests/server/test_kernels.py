@@ -117,6 +117,47 @@ def test_a_killed_kernel_ends_the_turn_and_harms_nothing_else(
     assert left["id"] == "schedule-2"
 
 
+def test_after_a_killed_server_a_cold_look_shows_the_open_turn_as_interrupted_and_writes_nothing(
+    start_server: Callable[..., Server], open_session: OpenSession, tmp_path: Path
+) -> None:
+    server = start_server(home=tmp_path / "h", traits={"JupyterSchedule.settle_time": 0})
+    session = attached(server, open_session, "crash.ipynb")
+    notebook = server.root / "crash.ipynb"
+    session.execute(SLOW)
+    create(session, prompt="slow work", after_seconds=1)
+    until(lambda: log_lines(notebook, "message/user"))
+    session.close()
+    server.kill()
+    server.start_again()
+    before = log_file(notebook).read_bytes()
+    seen = view(server, "crash.ipynb")
+    assert [one["outcome"] for one in seen["unfinished"]] == ["interrupted"]
+    assert (seen["turn_open"], seen["followup"], seen["reason"]) == (False, None, None)
+    assert log_file(notebook).read_bytes() == before
+    again = open_session(server, "crash.ipynb")
+    assert "followup-1" in again.execute(LOAD).text
+    again.execute("%reminders retry followup-1")
+    until(lambda: outcomes(notebook) == ["interrupted", "completed"])
+
+
+def test_after_a_purge_running_a_follow_up_again_calls_no_model(
+    shared_server: Server, open_session: OpenSession
+) -> None:
+    session = attached(shared_server, open_session, "purged.ipynb")
+    notebook = shared_server.root / "purged.ipynb"
+    create(session, prompt="the secret is 42", after_seconds=1)
+    until(lambda: outcomes(notebook) == ["completed"])
+    shared_server.api(
+        "POST",
+        "/jupyter-schedule/api/action?path=purged.ipynb",
+        {"action": "purge", "id": "yes"},
+    )
+    assert "the secret" not in str(log_lines(notebook, "message/user", "followup/queued"))
+    (cell,) = until(lambda: followup_cells(notebook))
+    assert session.execute(cell["source"]).error is None
+    assert len(log_lines(notebook, "turn/start")) == 1
+
+
 def test_a_second_kernel_on_the_notebook_is_told_so_and_can_take_over(
     shared_server: Server, open_session: OpenSession
 ) -> None:
