@@ -170,8 +170,8 @@ class LabPage:
         )
 
     def save(self) -> None:
-        """Save the notebook and wait until it is on disk."""
-        self.evaluate("await panel.context.save();")
+        """Save the notebook and wait until it is on disk; a shared one is its room's to save."""
+        self.evaluate("if (!panel.context.model.collaborative) await panel.context.save();")
 
     def dirty(self) -> bool:
         """Whether the notebook has unsaved changes."""

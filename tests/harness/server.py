@@ -43,7 +43,8 @@ class Server:
     folder, ``data``, ``config``); without one it is a new short-named folder, removed at the end,
     so that Unix sockets fit. ``traits`` go to the command line, lists to a configuration file:
     ``{"JupyterSchedule.settle_time": 0}``. ``front_ends`` adds JupyterLab and Notebook 7.
-    ``python`` starts the server with another environment's interpreter.
+    ``python`` starts the server with another environment's interpreter. The trait
+    ``ServerApp.base_url`` is heeded: all addresses asked for and given here lie below it.
     """
 
     def __init__(
@@ -90,12 +91,17 @@ class Server:
     @property
     def url(self) -> str:
         """The base address, without a final slash."""
-        return f"http://127.0.0.1:{self.port}"
+        return f"http://127.0.0.1:{self.port}{self.base}"
 
     @property
     def ws_url(self) -> str:
         """The base address for WebSockets, without a final slash."""
-        return f"ws://127.0.0.1:{self.port}"
+        return f"ws://127.0.0.1:{self.port}{self.base}"
+
+    @property
+    def base(self) -> str:
+        """What all paths begin with, as behind a hub, without a final slash; mostly nothing."""
+        return str(self.traits.get("ServerApp.base_url", "")).rstrip("/")
 
     @property
     def running(self) -> bool:
@@ -196,7 +202,7 @@ class Server:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
         try:
             data = None if body is None else json.dumps(body)
-            connection.request(method, path, body=data, headers=headers)
+            connection.request(method, self.base + path, body=data, headers=headers)
             answer = connection.getresponse()
             return answer, answer.read().decode()
         finally:

@@ -2,19 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.browser.collaboration import environment
+from tests.browser.conftest import ATTACH, NAMES
+from tests.browser.people import Person
+from tests.conftest import OpenSession
+from tests.harness.kernel import NotebookSession
+from tests.harness.notebook import write_notebook
 from tests.harness.server import Server
 
-ROOM_SECONDS = 2
-TRAITS = {
-    "JupyterSchedule.settle_time": 0,
-    # How long a room outlives its last client; a minute where nobody says otherwise.
-    "YDocExtension.document_cleanup_delay": ROOM_SECONDS,
+SETTINGS: dict[str, Any] = {
+    "traits": {
+        "JupyterSchedule.settle_time": 0,
+        # Seconds that a room outlives its last client; a minute where nobody says otherwise.
+        "YDocExtension.document_cleanup_delay": 2,
+    },
+    "env": environment.SERVER_ENVIRONMENT,
+    "front_ends": True,
 }
+
+MODEL = """
+import jupyter_schedule.kernel as ours
+from jupyter_schedule.kernel.models.scripted import Scripted, Wait
+ours.set_model(Scripted([], otherwise=[Wait({seconds}), "It took a while."]))
+"""
 
 
 @pytest.fixture(scope="session")
@@ -26,10 +43,33 @@ def collaboration_python() -> str:
 @pytest.fixture(scope="session")
 def lab_server(collaboration_python: str) -> Iterator[Server]:
     """One server with jupyter-collaboration for all tests here: notebooks of your own names."""
-    with Server(
-        front_ends=True,
-        traits=TRAITS,
-        python=collaboration_python,
-        env=environment.SERVER_ENVIRONMENT,
-    ) as shared:
+    with Server(**SETTINGS, python=collaboration_python) as shared:
         yield shared
+
+
+@dataclass(frozen=True)
+class Unattended:
+    """One attached notebook that no page has open: its file, its kernel, and its person."""
+
+    file: Path
+    session: NotebookSession
+    person: Person
+
+
+Attach = Callable[..., Unattended]
+
+
+@pytest.fixture
+def attach(lab_server: Server, open_session: OpenSession) -> Attach:
+    """Write a notebook and attach its kernel; ``seconds`` is what each turn of its agent takes."""
+
+    def attach_one(*cells: str, server: Server = lab_server, seconds: float = 0) -> Unattended:
+        path = next(NAMES)
+        file = write_notebook(server.root / path, cells)
+        session = open_session(server, path)
+        attached = session.execute(ATTACH).text
+        assert "attached to" in attached, attached
+        session.execute(MODEL.format(seconds=seconds))
+        return Unattended(file=file, session=session, person=Person(server, path))
+
+    return attach_one
