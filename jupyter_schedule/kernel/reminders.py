@@ -76,20 +76,26 @@ def parse_remind(text: str) -> dict[str, object] | None:
 
 
 def _parse_at(rest: str) -> dict[str, object] | None:
-    when, _, prompt = rest.lstrip().partition(" ")
+    when, prompt = _word(rest)
     if when.endswith("Z") or "+" in when[10:] or "-" in when[10:]:
         return {"prompt": prompt, "at": when}
     date, marker, time = when.partition("T")
     if not marker:
-        time, _, prompt = prompt.lstrip().partition(" ")
+        time, prompt = _word(prompt)
     if ":" not in time:
         return None
     at = {"date": date, "time": time}
-    zone, _, after_zone = prompt.lstrip().partition(" ")
+    zone, after_zone = _word(prompt)
     if zone == "UTC" or "/" in zone:
         # Without a zone the server answers by its policy (contract 3.8).
         at["time_zone"], prompt = zone, after_zone
     return {"prompt": prompt, "at": at}
+
+
+def _word(text: str) -> tuple[str, str]:
+    """The first word and what stands after it; a cell's prompt begins on a line of its own."""
+    word, *rest = text.split(maxsplit=1) or [""]
+    return word, rest[0] if rest else ""
 
 
 def _list(_rest: str) -> None:

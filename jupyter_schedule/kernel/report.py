@@ -26,7 +26,12 @@ def session_lines(session: Answer) -> Iterator[str]:
     if not reminders:
         yield "No reminders wait in this notebook."
     for reminder in reminders:
-        yield _reminder_line(reminder)
+        yield reminder_line(reminder)
+    yield from state_lines(session)
+
+
+def state_lines(session: Answer) -> Iterator[str]:
+    """What is under way here, what did not complete, and why something waits."""
     followup = session.get("followup")
     if followup:
         yield f"{followup['id']} is {followup['state']} (%reminders drop {followup['id']})"
@@ -43,7 +48,8 @@ def session_lines(session: Answer) -> Iterator[str]:
         yield "This notebook is not attached (%reload_ext jupyter_schedule)."
 
 
-def _reminder_line(reminder: dict[str, Any]) -> str:
+def reminder_line(reminder: dict[str, Any]) -> str:
+    """One line for a reminder that waits."""
     every = reminder.get("every_seconds")
     rate = f", every {show_duration(every)}" if every else ""
     return (

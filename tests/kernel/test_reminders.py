@@ -46,6 +46,17 @@ from jupyter_schedule.kernel.report import created_line, session_lines
         # tool says so.
         ("in 20m\nlook\nat it", {"prompt": "\nlook\nat it", "after_seconds": 1200}),
         ("in 20m", {"prompt": "", "after_seconds": 1200}),
+        (
+            "at 2026-09-01T09:00:00Z\nlook\nat it",
+            {"prompt": "look\nat it", "at": "2026-09-01T09:00:00Z"},
+        ),
+        (
+            "at 2026-09-01 09:00 Asia/Shanghai\nlook",
+            {
+                "prompt": "look",
+                "at": {"date": "2026-09-01", "time": "09:00", "time_zone": "Asia/Shanghai"},
+            },
+        ),
     ],
 )
 def test_a_reminder_is_read_as_the_tools_arguments(text: str, arguments: dict[str, object]) -> None:
