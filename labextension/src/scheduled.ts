@@ -1,4 +1,4 @@
-import { Cell, ICellModel, isCodeCellModel } from '@jupyterlab/cells';
+import type { Cell, ICellModel, ICodeCellModel } from '@jupyterlab/cells';
 import {
   INotebookModel,
   Notebook,
@@ -48,10 +48,10 @@ export class Scheduled {
   }
 
   private _onScheduled(_: unknown, { notebook, cell }: ICellOfNotebook): void {
-    const { model } = cell;
-    if (notebook.model === null || !isCodeCellModel(model)) {
+    if (notebook.model === null || cell.model.type !== 'code') {
       return;
     }
+    const model = cell.model as ICodeCellModel;
     const waiting = this._cells.get(notebook.model) ?? new Set();
     this._cells.set(notebook.model, waiting.add(model));
     const onState = (_: unknown, change: { name: string }) => {
