@@ -41,8 +41,13 @@ class LabPage:
         self.server = server
         self.path = path
         self.console: list[str] = []
-        page.on("console", lambda message: self.console.append(f"{message.type}: {message.text}"))
-        page.on("pageerror", lambda error: self.console.append(f"pageerror: {error}"))
+        # Subscribing sends a message, and only Playwright's own thread may send any.
+        run(self._listen())
+
+    async def _listen(self) -> None:
+        console = self.console
+        self.page.on("console", lambda entry: console.append(f"{entry.type}: {entry.text}"))
+        self.page.on("pageerror", lambda error: console.append(f"pageerror: {error}"))
 
     def do(self, action: Callable[[Page], Awaitable[T]], timeout: float = 60) -> T:
         """Run one of Playwright's own calls on this tab's page."""
