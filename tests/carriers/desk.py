@@ -76,18 +76,15 @@ class Desk:
 
     def sit_down(self) -> None:
         """Open the notebook (in a tab, where the carrier is one), start its kernel and attach."""
-        self._open()
-        self.attach()
-
-    def _open(self) -> None:
-        if self._browser is not None:
-            if self._tab is not None:
-                self.lab = self._tab.open_beside(self.name)
-            else:
-                self.lab = self._browser.open_lab(self.server, self.name)
+        if self._tab is not None:
+            self.lab = self._tab.open_beside(self.name)
+        elif self._browser is not None:
+            self.lab = self._browser.open_lab(self.server, self.name)
+        if self.lab is not None:
             # JupyterLab notes the kernel's language, which counts as an unsaved change.
             self.lab.save()
         self.session = NotebookSession(self.server, self.name)
+        self.attach()
 
     def attach(self) -> str:
         """Load the extension and give the agent its model; what loading said."""
@@ -108,11 +105,18 @@ class Desk:
             self.server.api("DELETE", f"/api/sessions/{self.session.id}")
 
     def come_back(self) -> str:
-        """After the server's end: start it, open the notebook again, attach; what loading said."""
-        self._close_lab()
+        """After the server's end: start it, start a kernel, attach; what loading said.
+
+        A tab that is open stays open, and finds the server again by itself.
+        """
         self.session.close()
         self.server.start_again()
-        self._open()
+        if self.lab is not None:
+            lab = self.lab
+            until(lambda: lab.kernel_id() is None, timeout=60, what="a tab that misses its kernel")
+            lab.evaluate("await panel.sessionContext.changeKernel({name: 'python3'});")
+            lab.wait_ready()
+        self.session = NotebookSession(self.server, self.name)
         return self.attach()
 
     def _close_lab(self) -> None:
