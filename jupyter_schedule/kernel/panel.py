@@ -38,12 +38,16 @@ class Panel(widgets.VBox):  # type: ignore[misc]
         self._said = widgets.HTML()
         self._list = widgets.VBox()
         self._state = widgets.HTML()
-        wide = widgets.Layout(width="100%", max_width="40em")
+        # Sent when one leaves the field: else a quick click could overtake what was typed last.
+        field = {
+            "layout": widgets.Layout(width="100%", max_width="40em"),
+            "continuous_update": False,
+        }
         self._when = widgets.Text(
-            value="in 20m", description="When", layout=wide, tooltip=WHEN_HELP, placeholder="in 20m"
+            value="in 20m", description="When", tooltip=WHEN_HELP, placeholder="in 20m", **field
         )
         self._prompt = widgets.Textarea(
-            description="Prompt", layout=wide, rows=2, placeholder="look at the training run"
+            description="Prompt", rows=2, placeholder="look at the training run", **field
         )
         create = widgets.Button(description="Set reminder", button_style="primary", icon="bell")
         create.on_click(lambda _: self._create())
