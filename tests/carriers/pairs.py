@@ -75,12 +75,13 @@ def pair(
     end: End = "once",
     carriers: tuple[CarrierName, ...] = BOTH,
     variant: str = "",
+    own_tab: bool = False,
 ) -> Callable[[Procedure], Procedure]:
     """Enter a procedure into the table."""
 
     def enter(procedure: Procedure) -> Procedure:
-        own_tab = fault in OWN_TAB
-        PAIRS.append(Pair(arrow, fault, end, carriers, procedure, own_tab, variant))
+        alone = own_tab or fault in OWN_TAB
+        PAIRS.append(Pair(arrow, fault, end, carriers, procedure, alone, variant))
         return procedure
 
     return enter
@@ -418,6 +419,25 @@ def end_cannot_be_written(desk: Desk) -> None:
     desk.session.execute("%reminders")
 
 
+@pair(
+    "claimed → ended",
+    "disk fails",
+    end="interrupted",
+    variant="until the server dies",
+    own_tab=True,
+)
+def end_is_never_written(desk: Desk) -> None:
+    desk.play('[Wait(1), "Looked."]')
+    desk.remind()
+    desk.wait_state("claimed")
+    desk.disk.fail("log")
+    desk.disk.wait_met("log")
+    desk.wait_state(None)
+    desk.server.kill()
+    desk.disk.heal()
+    assert "unfinished: followup-1" in desk.come_back()
+
+
 @pair("claimed → ended", "answer lost", variant="of an event")
 def events_answer_is_lost(desk: Desk) -> None:
     proxy = desk.proxy()
@@ -432,6 +452,15 @@ def ends_answer_is_lost(desk: Desk) -> None:
     proxy.lose("turn_end")
     desk.remind()
     until(lambda: proxy.count("turn_end") == 2, timeout=30)
+
+
+@pair("claimed → ended", "answer lost", variant="of its end, for good")
+def ends_answer_never_comes(desk: Desk) -> None:
+    """The kernel says that it does not know; the server does."""
+    proxy = desk.proxy()
+    proxy.lose("turn_end", 2)
+    desk.remind()
+    until(lambda: "may or may not have happened" in str(desk.followups()), timeout=30)
 
 
 # → dropped ---------------------------------------------------------------------------------

@@ -5,6 +5,9 @@ One round of each pair on one carrier in every run; all on both, ten times, in `
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from tests.carriers.conftest import CARRIERS, OpenDesk
@@ -71,3 +74,28 @@ def check(desk: Desk, pair: Pair) -> None:
         case "dropped":
             assert found.outcome is None
             assert view["unfinished"] == []
+
+
+TABLE = Path(__file__).parents[2] / "docs" / "faults.md"
+
+
+def documented() -> dict[tuple[str, str], set[str]]:
+    """The table of the documentation: which ends a fault can have at an arrow."""
+    rows = [
+        [cell.strip() for cell in line.strip("|\n").split("|")]
+        for line in TABLE.read_text(encoding="utf-8").splitlines()
+        if line.startswith("|") and not line.startswith("|--")
+    ]
+    (_, *faults), *arrows = rows
+    return {
+        (arrow, fault): set(re.findall(r"[a-z]+", cell))
+        for arrow, *cells in arrows
+        for fault, cell in zip(faults, cells, strict=True)
+    }
+
+
+def test_the_documentation_has_these_pairs_and_ends() -> None:
+    ends: dict[tuple[str, str], set[str]] = {key: set() for key in documented()}
+    for pair in PAIRS:
+        ends[pair.arrow, pair.fault].add(pair.end)
+    assert documented() == ends
