@@ -20,6 +20,8 @@ class TrackedRequests(ABC):
         self._requests = Requests()
         self._watched: set[str] = set()
         self._collectors: dict[str, list[OutputCollector]] = {}
+        self._begun: dict[str, dict[str, Any]] = {}
+        """What the kernel said when the code of a request that runs began."""
         self._barriers: dict[str, asyncio.Future[None]] = {}
         self._assumed: dict[str, str] = {}
         self._clients: dict[str, float] = {}
@@ -99,8 +101,10 @@ class TrackedRequests(ABC):
         return self.send("execute_request", content, metadata)
 
     def collect(self, msg_id: str) -> OutputCollector:
-        """Follow the outputs of a request from now on, until it ends."""
+        """Follow the outputs of a request from now on, until it ends; its number is known anyway."""
         collector = OutputCollector(msg_id)
+        if msg_id in self._begun:
+            collector.take(self._begun[msg_id])
         self._collectors.setdefault(msg_id, []).append(collector)
         return collector
 
@@ -124,6 +128,7 @@ class TrackedRequests(ABC):
             for collector in collectors:
                 collector.lose()
         self._collectors.clear()
+        self._begun.clear()
         self._assumed.clear()
         for future in self._barriers.values():
             if not future.done():
@@ -150,6 +155,8 @@ class TrackedRequests(ABC):
         state = message["content"].get("execution_state") if kind == "status" else None
         for collector in self._collectors.get(parent.get("msg_id"), []):
             collector.take(message)
+        if kind == "execute_input" and self._requests.is_running(parent.get("msg_id", "")):
+            self._begun[parent["msg_id"]] = message
         was_busy = self.busy
         ended = self._requests.take(kind, parent, state)
         if ended is not None:
@@ -172,6 +179,7 @@ class TrackedRequests(ABC):
 
     def _finish(self, ended: Ended) -> None:
         self._collectors.pop(ended.msg_id, None)
+        self._begun.pop(ended.msg_id, None)
         self._report(ended)
         assumed = self._assumed.pop(ended.msg_id, None)
         if assumed is not None and self._requests.is_running(assumed):

@@ -211,6 +211,15 @@ async def test_outputs_are_collected_whoever_asked_for_the_run(desk: Desk) -> No
     assert isinstance(collector.execution_count, int)
 
 
+async def test_a_run_that_is_followed_late_has_its_number_and_has_run(desk: Desk) -> None:
+    watch, running = desk.watch, desk.hold()
+    await eventually(lambda: watch.collect(running).execution_count is not None)
+    collector = watch.collect(running)
+    desk.release()
+    assert await asyncio.wait_for(collector.done(), 10) == "ended"
+    assert isinstance(collector.execution_count, int)
+
+
 async def test_after_a_reset_nothing_runs_and_nobody_waits(desk: Desk) -> None:
     watch, ends, gone = desk.watch, Ends(desk.watch), list[bool]()
     watch.on_gone.append(lambda: gone.append(True))
