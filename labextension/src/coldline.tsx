@@ -79,6 +79,7 @@ function Line(props: {
       <span title={text}>{text}</span>
       <TextButton
         label={trans.__('Attach')}
+        isAccented
         isBusy={isBusy}
         onClick={() => {
           start(props.attach);

@@ -462,16 +462,31 @@ def test_the_panel_and_the_delivery_work_in_notebook_7(open_attached: OpenAttach
     wait_shown(notebook.lab)
 
 
+ANSWER = """
+import jupyter_schedule.kernel as ours
+from jupyter_schedule.kernel.models.scripted import Scripted
+ours.set_model(Scripted([], otherwise=[
+    "The loss went from **0.31** to **0.24** since you asked, and it is still falling. "
+    "Nothing was stopped."
+]))
+"""
+
+
 @pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"])
 def test_pictures(open_attached: OpenAttached, theme: str) -> None:
     """Pictures of everything, for people to judge; into a folder that is not committed."""
     folder = Path(__file__).parents[2] / "test-results" / "screenshots"
     folder.mkdir(parents=True, exist_ok=True)
     tone = theme.rsplit(maxsplit=1)[-1].lower()
-    notebook = open_attached((), name=f"training-{tone}.ipynb", time_zone="Asia/Shanghai")
-    lab = notebook.lab
+    cells = ("loss = [0.52, 0.43, 0.36, 0.31]",)
+    notebook = open_attached(cells, name=f"training-{tone}.ipynb", time_zone="Asia/Shanghai")
+    lab, person = notebook.lab, notebook.person
+    lab.evaluate("app.shell.collapseLeft();")
     lab.command("apputils:change-theme", {"theme": theme})
-    person = notebook.person
+    lab.evaluate(
+        "await panel.sessionContext.session.kernel.requestExecute({code: argument}).done;", ANSWER
+    )
+    lab.run_cell(1)
     person.remind("Is the loss still falling?", after_seconds=1)
     wait_shown(lab)
     person.remind("Look at the training run. Stop it if the loss rises.", after_seconds=1200)
@@ -483,17 +498,20 @@ def test_pictures(open_attached: OpenAttached, theme: str) -> None:
     def picture(name: str) -> None:
         lab.do(lambda page: page.screenshot(path=folder / f"{name}-{tone}.png"))
 
+    lab.do(lambda page: page.set_viewport_size({"width": 1100, "height": 620}))
     picture("panel")
     panel.open_form()
     panel.choose("At")
+    lab.do(lambda page: page.set_viewport_size({"width": 1100, "height": 800}))
     picture("form")
-    lab.do(lambda page: page.set_viewport_size({"width": 760, "height": 900}))
+    lab.do(lambda page: page.locator(PANEL).screenshot(path=folder / f"side-{tone}.png"))
+    lab.do(lambda page: page.set_viewport_size({"width": 560, "height": 800}))
     picture("narrow")
-    lab.do(lambda page: page.set_viewport_size({"width": 1200, "height": 900}))
+    lab.do(lambda page: page.set_viewport_size({"width": 1100, "height": 620}))
     lab.evaluate("await panel.sessionContext.restartKernel();")
     panel.wait_for("Not attached")
     picture("cold")
     lab.command("settingeditor:open", {"query": "Reminders"})
     lab.do(lambda page: expect(page.get_by_text("Mark follow-up cells")).to_be_visible())
     picture("settings")
-    assert sorted(folder.glob(f"*-{tone}.png"))
+    assert len(sorted(folder.glob(f"*-{tone}.png"))) >= 6
