@@ -108,7 +108,6 @@ class Agent:
         try:
             with alone, self._turn.recorder.listening():
                 await self._answer_in_time()
-                await self._turn.outputs(final=True)
             outcome = "completed"
         except LimitReached as limit:
             outcome, problem = "limit", str(limit)

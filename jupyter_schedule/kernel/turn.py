@@ -86,19 +86,21 @@ class OpenTurn:
             # The end of the turn, which comes next, fails as well and says so.
             return
 
-    async def outputs(self, *, final: bool = False) -> None:
-        """Write what the cell has shown since the last time."""
-        for bundle in self.recorder.taken(final=final):
+    async def outputs(self) -> None:
+        """Write what the cell has shown since the last time, and shows for good."""
+        for bundle in self.recorder.taken():
             await self._write("output/display", {"data": bundle})
 
     def end(self, outcome: Outcome, error: str | None = None) -> str | None:
-        """Close the turn; a sentence when that could not be recorded.
+        """Write what else the cell shows, and close the turn; a sentence when that failed.
 
         Blocking on purpose: it is the last thing a cancelled turn does, and nothing may come
         between.
         """
         body = {"error": error} if error else {}
         try:
+            for bundle in self.recorder.taken(final=True):
+                self._call_event("output/display", {"data": bundle}, new_key())
             answer = self._bridge.call(
                 "turn_end", key=new_key(), turn=self.number, outcome=outcome, **body
             )

@@ -261,6 +261,21 @@ def test_the_stop_button_stops_code_of_any_kind(coder: Coder, code: str) -> None
     until(lambda: coder.kernel.execute("print(1 + 1)").text == "2\n", what="a healthy kernel")
 
 
+def test_what_stopped_code_had_shown_is_recorded(coder: Coder) -> None:
+    code = "from IPython.display import display\ndisplay({'image/png': 'aGk='}, raw=True)\n1 / 0"
+    coder.kernel.execute(f"play(code({code!r}), Fail('the provider is down'))")
+    coder.kernel.execute("%%agent\ngo")
+    assert coder.stub.of("turn_end")[-1]["outcome"] == "error"
+    assert {"image/png": "aGk="} in coder.recorded()
+    coder.kernel.execute(f"play(code({code[:-5] + 'while True: pass'!r}))")
+    run = coder.kernel.start("%%agent\ngo")
+    until(lambda: any("image/png" in o.get("data", {}) for o in run.state.outputs) or run.done)
+    coder.kernel.interrupt()
+    run.result()
+    assert coder.stub.of("turn_end")[-1]["outcome"] == "aborted"
+    assert {"image/png": "aGk="} in coder.recorded()
+
+
 @pytest.mark.parametrize(
     "code",
     ["while True: pass", "import time\ntime.sleep(60)", "import asyncio\nawait asyncio.sleep(60)"],
