@@ -44,6 +44,8 @@ SECRET_NAMES = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE
 def provider_model(name: str, *, base_url: str | None, settings: ScheduleAgent) -> PydanticModel:
     """Make the model ``provider:model``; ``base_url`` is for servers that speak the provider's
     protocol elsewhere. Raises :class:`UnknownModel`."""
+    if name.startswith("openai"):
+        base_url = base_url or os.environ.get("OPENAI_BASE_URL") or None
     try:
         model = models.infer_model(*_at(name, base_url))
     except (exceptions.UserError, ValueError, ImportError, TypeError) as error:
@@ -112,8 +114,7 @@ def instructions_of(step: Step, own: str) -> str:
 def _at(name: str, base_url: str | None) -> tuple[Any, ...]:
     """The arguments of ``infer_model``."""
     provider, _, model = name.partition(":")
-    elsewhere = base_url or os.environ.get("OPENAI_BASE_URL")
-    if provider == "openai" and elsewhere and urlsplit(elsewhere).hostname != "api.openai.com":
+    if provider == "openai" and base_url and urlsplit(base_url).hostname != "api.openai.com":
         # Others speak chat completions; openai-responses is for those that speak more.
         name = f"openai-chat:{model}"
     if base_url is None:
