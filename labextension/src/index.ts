@@ -39,7 +39,24 @@ const tab: JupyterFrontEndPlugin<ITab> = {
     });
     const live = new Live(socket);
     const presence = new Presence({ tracker, contents, socket });
-    return { socket, presence, isLive: path => live.isLive(path) };
+    const tab: ITab = {
+      socket,
+      presence,
+      isLive: path => live.isLive(path),
+      hasCarrier: false
+    };
+    socket.received.connect((_, message) => {
+      if (message.type === 'ask' && !tab.hasCarrier) {
+        const { ask } = message;
+        socket.send({
+          type: 'state',
+          ask,
+          state: 'busy',
+          detail: 'no_carrier'
+        });
+      }
+    }, tab);
+    return tab;
   }
 };
 
@@ -82,7 +99,7 @@ const delivery: JupyterFrontEndPlugin<void> = {
   requires: [ITab, IRequests, INotebookTracker, INotebookCellExecutor],
   activate: (
     app: JupyterFrontEnd,
-    { socket, presence, isLive }: ITab,
+    tab: ITab,
     requests: IRequests,
     tracker: INotebookTracker,
     executor: INotebookCellExecutor
@@ -91,13 +108,15 @@ const delivery: JupyterFrontEndPlugin<void> = {
     const runner = new FollowupRunner(executor);
     requests.add(runner);
     const scheduled = new Scheduled();
-    const live = { isLive };
+    const { socket, presence } = tab;
+    const live = tab;
     const siblings = new Siblings({ events, presence, contents, live });
     eachNotebook(tracker, panel => {
       scheduled.watch(panel);
       siblings.watch(panel);
     });
     new Delivery({ socket, presence, scheduled, runner, contents });
+    tab.hasCarrier = true;
   }
 };
 

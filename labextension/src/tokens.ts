@@ -11,6 +11,8 @@ import type { ILiveNotebooks } from './zone';
 export interface ITab extends ILiveNotebooks {
   readonly socket: TabSocket;
   readonly presence: Presence;
+  /** Whether a carrier answers what the server asks; without one, this tab says that it is busy. */
+  hasCarrier: boolean;
 }
 
 export const ITab = new Token<ITab>(

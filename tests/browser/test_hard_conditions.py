@@ -19,7 +19,7 @@ from tests.browser.people import (
     wait_saved,
     wait_shown,
 )
-from tests.conftest import OpenLab
+from tests.conftest import OpenLab, StartServer
 from tests.harness.notebook import read_notebook
 from tests.harness.server import Server
 from tests.harness.wait import always, until
@@ -105,6 +105,23 @@ def test_a_living_tab_without_a_socket_meets_no_changed_file(open_attached: Open
     always(lambda: undisturbed(notebook.lab), during=0.5)
     assert "look" in text_of(cell)
     assert notebook.person.view()["turns"] == 1
+
+
+def test_a_front_end_without_its_delivery_plugin_is_waited_for(
+    start_server: StartServer, open_attached: OpenAttached
+) -> None:
+    """Each part can be left out; the file stays that of the tab that has it open."""
+    server = start_server(front_ends=True, traits={"JupyterSchedule.settle_time": 0})
+    config = server.config_dir / "labconfig" / "page_config.json"
+    settings = json.loads(config.read_text())
+    settings["disabledExtensions"]["jupyter-schedule:delivery"] = True
+    config.write_text(json.dumps(settings))
+    notebook = open_attached((), server=server)
+    notebook.person.remind("look", after_seconds=1)
+    until(lambda: notebook.person.view()["reason"] == "busy", what="the reason")
+    always(lambda: notebook.person.view()["turns"] == 0, during=2)
+    notebook.lab.close()
+    wait_saved(notebook.file)
 
 
 KERNEL = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
