@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from jupyter_schedule.log.events import FollowupDropped, SessionPaused
@@ -13,6 +12,7 @@ from jupyter_schedule.rules.due import Wait
 from jupyter_schedule.rules.errors import PersistenceUncertain
 from jupyter_schedule.rules.framing import followup_source
 from jupyter_schedule.server.agenda import Agenda
+from jupyter_schedule.server.carried import Carried
 from jupyter_schedule.server.carriers.protocol import (
     Carrier,
     Finished,
@@ -21,29 +21,13 @@ from jupyter_schedule.server.carriers.protocol import (
     Refused,
     Report,
 )
-from jupyter_schedule.server.clock import Handle
 from jupyter_schedule.server.failpoints import reach
-from jupyter_schedule.server.followup import LEASED, State, Trigger, step
+from jupyter_schedule.server.followup import LEASED, State, Trigger
 from jupyter_schedule.server.reasons import REASONS, Waiting
 from jupyter_schedule.server.unattended import UnattendedLimit
 
 if TYPE_CHECKING:
     from jupyter_schedule.server.owner import Owner
-
-
-@dataclass(kw_only=True)
-class Carried:
-    """The one follow-up between *decided* and *ended*, as memory knows it.
-
-    `msg_id` is the execute request that the carrier sent, where it could tell.
-    """
-
-    followup_id: str
-    state: State
-    carrier: Carrier | None = None
-    grant: Grant | None = None
-    msg_id: str | None = None
-    timer: Handle | None = None
 
 
 class Delivery:
@@ -173,7 +157,7 @@ class Delivery:
                 if report.msg_id is not None:
                     self._owner.watch.watch_request(report.msg_id)
                 if carried.state is State.GRANTED:
-                    self._step(Trigger.CONFIRM)
+                    carried.meet(Trigger.CONFIRM)
                     self._watch_for_claim(report.grant)
                     await reach("after-inserted")
             case Refused():
@@ -185,22 +169,22 @@ class Delivery:
 
     async def _lease_over(self, grant: Grant, detail: str, *, reason: str = "retrying") -> None:
         carried = self.carried
-        if carried is None or carried.grant != grant or carried.state is not State.GRANTED:
-            return
-        self.take_back(Trigger.TAKE_BACK, reason, detail)
+        if carried is not None and carried.holds(grant, State.GRANTED):
+            self.take_back(Trigger.TAKE_BACK, reason, detail)
 
     def _watch_for_claim(self, grant: Grant) -> None:
         """A request can be lost on its way to the kernel: then no end of it will ever be seen."""
         carried = self.carried
         assert carried is not None
         owner = self._owner
+        carried.stop_timer()
         carried.timer = owner.clock.call_later(
             owner.settings.answer_time, lambda: owner.post(lambda: self._unclaimed(grant))
         )
 
     async def _unclaimed(self, grant: Grant) -> None:
         carried = self.carried
-        if carried is None or carried.grant != grant or carried.state is not State.INSERTED:
+        if carried is None or not carried.holds(grant, State.INSERTED):
             return
         if self._owner.watch.busy:
             self._watch_for_claim(grant)
@@ -224,17 +208,9 @@ class Delivery:
         carried = self.carried
         if carried is None or carried.state not in LEASED:
             return
-        self._revoke(carried)
-        self._step(trigger)
+        carried.revoke()
+        carried.meet(trigger)
         self._wait_again(reason, detail)
-
-    def _revoke(self, carried: Carried) -> None:
-        if carried.timer is not None:
-            carried.timer.cancel()
-            carried.timer = None
-        if carried.carrier is not None and carried.grant is not None:
-            carried.carrier.revoke(carried.grant.lease)
-        carried.carrier = carried.grant = carried.msg_id = None
 
     def _wait_again(self, reason: str, detail: str) -> None:
         times = self._owner.settings.retry_times
@@ -248,51 +224,43 @@ class Delivery:
         """Whether a run that carries this lease number may claim (contract 5.6)."""
         carried = self.carried
         return (
-            carried is not None
-            and carried.followup_id == followup_id
-            and carried.state in LEASED
-            and carried.grant is not None
-            and carried.grant.lease == lease
+            carried is not None and carried.followup_id == followup_id and carried.has_lease(lease)
         )
 
-    def claimed(self, followup: Followup, msg_id: str) -> Carrier | None:
+    def claimed(self, followup: Followup, msg_id: str, *, leased: bool) -> Carrier | None:
         """`turn/start` is durable; return the carrier that brought the cell, if one did."""
         carried = self.carried
         assert carried is not None
         assert carried.followup_id == followup.id
-        carrier = carried.carrier
-        if carried.timer is not None:
-            carried.timer.cancel()
-            carried.timer = None
-        if carried.state is State.QUEUED or carried.msg_id not in (None, msg_id):
-            # Run by a person before or instead of the carrier: its lease ends here.
-            self._revoke(carried)
-            carrier = None
+        if not leased:
+            # Run by a person before the carrier, or instead of it: its lease ends here.
+            carried.revoke()
+        carried.stop_timer()
         carried.msg_id = msg_id
-        self._step(Trigger.CLAIM)
+        carried.meet(Trigger.CLAIM)
         self._tries, self._not_before, self.waiting = 0, 0.0, None
         self.limit.count(entry.id for entry in followup.entries)
-        return carrier
+        return carried.carrier
 
     def claim_failed(self, detail: str) -> None:
         """`turn/start` could not be confirmed: nothing ran, the follow-up is queued again."""
         assert self.carried is not None
-        self._revoke(self.carried)
-        self._step(Trigger.CLAIM_NOT_DURABLE)
+        self.carried.revoke()
+        self.carried.meet(Trigger.CLAIM_NOT_DURABLE)
         self._wait_again("persistence", detail)
 
     def ended(self) -> None:
         """The turn of the claimed follow-up ended."""
         if self.carried is not None and self.carried.state is State.CLAIMED:
-            self._step(Trigger.END)
+            self.carried.meet(Trigger.END)
             self.carried = None
 
     async def drop(self, followup_id: str, *, reason: str) -> None:
         """Take the queued follow-up back for good; durable before it returns."""
         self._owner.log.stage(FollowupDropped(followup_id=followup_id, reason=reason))
         if self.carried is not None and self.carried.followup_id == followup_id:
-            self._revoke(self.carried)
-            self._step(Trigger.DROP)
+            self.carried.revoke()
+            self.carried.meet(Trigger.DROP)
             self.carried = None
         self.waiting = None
         await self._owner.log.checkpoint()
@@ -309,9 +277,9 @@ class Delivery:
     def close(self) -> None:
         """The session goes cold; what is queued stays queued in the log."""
         if self.carried is not None:
-            self._revoke(self.carried)
+            self.carried.revoke()
 
     def _step(self, trigger: Trigger) -> Carried:
         assert self.carried is not None
-        self.carried.state = step(self.carried.state, trigger)
+        self.carried.meet(trigger)
         return self.carried

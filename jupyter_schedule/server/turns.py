@@ -102,7 +102,7 @@ class Turns:
         leased = self._owner.delivery.lease_is_live(found.id, request.lease)
         match found.state:
             case "queued" if leased or (request.lease is None and not edited):
-                return await self._claim(request, found)
+                return await self._claim(request, found, leased=leased)
             case "queued" if request.lease is not None:
                 return refused(Say.STALE_LEASE)
             case "dropped" if not edited:
@@ -114,7 +114,7 @@ class Turns:
                 _, _, body = source.partition("\n")
                 return await self._open(request, Input(kind="prompt", text=body), body)
 
-    async def _claim(self, request: Request, followup: Followup) -> Result:
+    async def _claim(self, request: Request, followup: Followup, *, leased: bool) -> Result:
         await reach("before-claim")
         try:
             answer = await self._open(
@@ -124,7 +124,7 @@ class Turns:
             self._owner.log_failed(error)
             self._owner.delivery.claim_failed(str(error))
             return refused(Say.CLAIM_NOT_DURABLE)
-        carrier = self._owner.delivery.claimed(followup, request.msg_id)
+        carrier = self._owner.delivery.claimed(followup, request.msg_id, leased=leased)
         self._owner.carried_by(carrier, followup, request)
         await reach("after-claim")
         return answer

@@ -20,7 +20,7 @@ from jupyter_schedule.rules.errors import CorruptScheduleLog
 from jupyter_schedule.rules.records import After, At, Every
 from tests.log.desk import START
 
-PLACE = Place("/work/Größe \u2028.ipynb", 2**63)
+PLACE = Place("/srv/notes/Größe \u2028.ipynb", 2**63)
 ODD = 'line\u2028sep \U0001f388 "quoted" \\ \x00 \x7f \ufeff'
 
 EVENTS: list[Event] = [

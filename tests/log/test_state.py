@@ -29,7 +29,7 @@ HOUR = START + timedelta(hours=1)
 
 
 def fresh() -> SessionState:
-    return SessionState("session", Place("/work/a.ipynb", 1))
+    return SessionState("session", Place("/srv/notes/a.ipynb", 1))
 
 
 def with_reminders() -> SessionState:
@@ -231,7 +231,7 @@ def test_a_retry_is_a_new_follow_up_that_moves_nothing() -> None:
 def test_a_fork_starts_with_nothing_but_counts_turns_on() -> None:
     state = with_claimed()
     state.apply(UserMessage(turn=1, text="x"), HOUR, key="k")
-    place = Place("/work/b.ipynb", 2)
+    place = Place("/srv/notes/b.ipynb", 2)
     state.apply(SessionForked(session_id="child", parent_id="session", place=place), HOUR)
     assert (state.session_id, state.place, state.last_turn) == ("child", place, 1)
     assert not state.reminders.active
@@ -243,7 +243,7 @@ def test_a_fork_starts_with_nothing_but_counts_turns_on() -> None:
 
 
 def test_a_cell_id_is_the_same_in_every_process_and_another_in_every_session() -> None:
-    one, other = fresh(), SessionState("other", Place("/work/b.ipynb", 1))
+    one, other = fresh(), SessionState("other", Place("/srv/notes/b.ipynb", 1))
     cell = one.derived_cell_id("followup-1")
     assert cell == fresh().derived_cell_id("followup-1")
     assert len({cell, one.derived_cell_id("followup-2"), other.derived_cell_id("followup-1")}) == 3
