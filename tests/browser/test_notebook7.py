@@ -14,7 +14,6 @@ from tests.browser.typist import Typist
 from tests.conftest import OpenLab
 from tests.harness.server import Server
 from tests.harness.traces import log_data
-from tests.harness.wait import until
 
 
 def test_a_person_types_through_a_delivery_whose_request_carries_their_zone(
@@ -22,12 +21,10 @@ def test_a_person_types_through_a_delivery_whose_request_carries_their_zone(
 ) -> None:
     notebook = open_attached(("# ", "1"), notebook7=True, time_zone="Asia/Tokyo")
     notebook.person.remind("look", after_seconds=1)
-    with Typist(notebook.lab, 1, "the quick brown fox " * 3, seconds=4) as typist:
-        until(lambda: followups_in(notebook.lab), what="the cell while somebody types")
-        assert typist.at_work
+    with Typist(notebook.lab, 1) as typist:
+        (shown,) = wait_shown(notebook.lab)
     assert typist.source == typist.wanted
     assert typist.undisturbed()
-    (shown,) = wait_shown(notebook.lab)
     assert notebook.lab.cells()[-1]["id"] == shown["id"]
     (turn,) = log_data(notebook.file, "turn/start")
     assert turn["time_zone"] == "Asia/Tokyo"

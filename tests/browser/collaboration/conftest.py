@@ -21,7 +21,7 @@ SETTINGS: dict[str, Any] = {
     "traits": {
         "JupyterSchedule.settle_time": 0,
         # Seconds that a room outlives its last client; a minute where nobody says otherwise.
-        "YDocExtension.document_cleanup_delay": 2,
+        "YDocExtension.document_cleanup_delay": 1,
     },
     "env": environment.SERVER_ENVIRONMENT,
     "front_ends": True,
