@@ -160,6 +160,7 @@ def test_look_later_whether_the_file_is_there_and_plot_it(asked: Asked) -> None:
 def test_what_the_model_is_told_begins_with_the_time_of_its_turn(asked: Asked) -> None:
     """Contract 3.10, over the wire."""
     stub = asked.stub
+    asked.begin(lambda _: Text("Hello."))
     asked.ask("hello", time_zone="Asia/Tokyo")
     system = stub.requests[0]["messages"][0]
     assert system["role"] == "system"
