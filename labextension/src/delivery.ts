@@ -2,7 +2,7 @@ import type { NotebookPanel } from '@jupyterlab/notebook';
 import type { Contents } from '@jupyterlab/services';
 import type { CodeCell } from '@jupyterlab/cells';
 
-import { reloadIfChanged, saveQuietly } from './disk';
+import { reloadIfChanged } from './disk';
 import { IStanding, placeCell } from './insert';
 import { age, IMoment, isAlive, now } from './lease';
 import { placeOutputs } from './place';
@@ -10,6 +10,7 @@ import type { Presence } from './presence';
 import type { IGrant, IPlace, Refusal, ServerMessage } from './protocol';
 import { IReadiness, judge, look } from './readiness';
 import type { FollowupRunner } from './run';
+import type { Saves } from './saves';
 import type { Scheduled } from './scheduled';
 import type { TabSocket } from './socket';
 
@@ -28,6 +29,7 @@ export interface IDeliveryOptions {
   readonly scheduled: Scheduled;
   readonly runner: FollowupRunner;
   readonly contents: Contents.IManager;
+  readonly saves: Saves;
 }
 
 /**
@@ -141,18 +143,17 @@ export class Delivery {
   /**
    * Save now, so that the cell is safe, and again when its outputs are there.
    *
-   * One after another for each notebook: a save that meets another one under way would take it
-   * for somebody else's change of the file.
+   * One after another for each notebook.
    */
   private _keepSaved(
     context: NotebookPanel['context'],
     done: Promise<void>
   ): void {
-    const { contents } = this._options;
+    const { saves } = this._options;
     const save = async () => {
-      await saveQuietly(context, contents);
+      await saves.save(context);
       await done;
-      await saveQuietly(context, contents);
+      await saves.save(context);
     };
     const kept = (this._kept.get(context) ?? Promise.resolve())
       .then(save)
@@ -166,7 +167,7 @@ export class Delivery {
 
   /** Take over what a headless run left, and save it in the server's stead. */
   private async _place(message: IPlace): Promise<void> {
-    const { socket, presence, contents } = this._options;
+    const { socket, presence, contents, saves } = this._options;
     const panel = presence.findByPath(message.path);
     if (panel === null) {
       return;
@@ -179,7 +180,7 @@ export class Delivery {
       return;
     }
     trust(panel, standing);
-    const saved = wasClean && (await saveQuietly(context, contents));
+    const saved = wasClean && (await saves.save(context));
     const cell_id = standing.cell.getId();
     socket.send({ type: 'placed', outputs: message.outputs, cell_id, saved });
   }

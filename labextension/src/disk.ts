@@ -55,30 +55,6 @@ export async function lookAtDisk(
   }
 }
 
-/** Save a notebook where that raises no question; true when the file holds it now. */
-export async function saveQuietly(
-  context: Context,
-  contents: Contents.IManager
-): Promise<boolean> {
-  if (context.model.collaborative) {
-    return true;
-  }
-  if (
-    context.isDisposed ||
-    context.model.readOnly ||
-    (await lookAtDisk(context, contents)) !== 'same'
-  ) {
-    return false;
-  }
-  try {
-    await context.save();
-    return true;
-  } catch {
-    // JupyterLab has told the person already, as for any save that fails.
-    return false;
-  }
-}
-
 /** Load what is on disk into a notebook without unsaved changes; true when that was needed. */
 export async function reloadIfChanged(
   context: Context,

@@ -13,6 +13,7 @@ import { people } from './people';
 import { Presence } from './presence';
 import { Requests } from './requests';
 import { FollowupRunner } from './run';
+import { Saves } from './saves';
 import { Scheduled } from './scheduled';
 import { Siblings } from './siblings';
 import { TabSocket } from './socket';
@@ -110,12 +111,13 @@ const delivery: JupyterFrontEndPlugin<void> = {
     const scheduled = new Scheduled();
     const { socket, presence } = tab;
     const live = tab;
-    const siblings = new Siblings({ events, presence, contents, live });
+    const saves = new Saves(contents);
+    new Siblings({ events, presence, contents, live, saves });
     eachNotebook(tracker, panel => {
       scheduled.watch(panel);
-      siblings.watch(panel);
+      saves.watch(panel);
     });
-    new Delivery({ socket, presence, scheduled, runner, contents });
+    new Delivery({ socket, presence, scheduled, runner, contents, saves });
     tab.hasCarrier = true;
   }
 };

@@ -1,8 +1,8 @@
-import type { NotebookPanel } from '@jupyterlab/notebook';
 import type { Contents, Event } from '@jupyterlab/services';
 
 import type { Presence } from './presence';
 import { followDisk } from './reload';
+import type { Saves } from './saves';
 import type { ILiveNotebooks } from './zone';
 
 const CONTENTS =
@@ -20,17 +20,6 @@ export class Siblings {
     options.events.stream.connect(this._onEvent, this);
   }
 
-  /** Know when this tab itself saves a notebook: that is no news. */
-  watch({ context }: NotebookPanel): void {
-    context.saveState.connect((_, state) => {
-      if (state === 'started') {
-        this._saving.add(context);
-      } else {
-        this._saving.delete(context);
-      }
-    }, this);
-  }
-
   private _onEvent(_: Event.IManager, event: Event.Emission): void {
     const { schema_id, action, path } = event;
     if (
@@ -40,16 +29,16 @@ export class Siblings {
     ) {
       return;
     }
-    const { presence, live, contents } = this._options;
+    const { presence, live, contents, saves } = this._options;
     const local = path.replace(/^\//, '');
     const panel = presence.findByPath(local);
-    if (panel && live.isLive(local) && !this._saving.has(panel.context)) {
+    // What this tab itself saves is no news.
+    if (panel && live.isLive(local) && !saves.isSaving(panel.context)) {
       void followDisk(panel, contents);
     }
   }
 
   private readonly _options: ISiblingsOptions;
-  private readonly _saving = new WeakSet<NotebookPanel['context']>();
 }
 
 export interface ISiblingsOptions {
@@ -57,4 +46,5 @@ export interface ISiblingsOptions {
   readonly presence: Presence;
   readonly contents: Contents.IManager;
   readonly live: ILiveNotebooks;
+  readonly saves: Saves;
 }

@@ -203,6 +203,28 @@ def test_a_file_that_somebody_else_changed_is_neither_overwritten_nor_asked_abou
     assert "'pulled'" in notebook.file.read_text()
 
 
+def test_a_person_who_saves_at_the_same_moment_is_asked_nothing(
+    open_attached: OpenAttached,
+) -> None:
+    """JupyterLab takes two saves that meet for a change by somebody else."""
+    notebook = open_attached(("1",))
+    notebook.lab.evaluate(
+        """
+        panel.context.saveState.connect((_, state) => {
+          if (state === 'started' && !window.saves) {
+            window.saves = [10, 20, 40].map(wait => new Promise(resolve =>
+              setTimeout(() => resolve(panel.context.save()), wait)));
+          }
+        });
+        """
+    )
+    notebook.person.remind("look", after_seconds=1)
+    until(lambda: notebook.lab.evaluate("return !!window.saves"), what="the first save")
+    notebook.lab.evaluate("await Promise.all(window.saves);")
+    wait_saved(notebook.file)
+    always(lambda: undisturbed(notebook.lab), during=0.5)
+
+
 def test_a_read_only_notebook_says_so_and_keeps_its_cells(
     open_attached: OpenAttached,
 ) -> None:
