@@ -38,7 +38,7 @@ async def without_our_half(page: Page) -> None:
 def test_two_people_type_on_while_a_follow_up_comes_to_both(
     open_attached: OpenAttached, open_lab: OpenLab, lab_server: Server
 ) -> None:
-    """A27: no character lost, one cell, one run."""
+    """No character lost, one cell, one run."""
     notebook = open_attached(("# one: ", "# two: "))
     second = open_lab(lab_server, notebook.person.path)
     with Typist(notebook.lab, 1) as one, Typist(second, 2) as two:
