@@ -45,17 +45,22 @@ class Attachment:
         self.session_id: str | None = None
         self.turn: OpenTurn | None = None
         self._model: Model | None = None
+        self._words: str | None = None
+        """The words of the settings that the model was made from, if it was."""
 
     @property
     def model(self) -> Model:
         """The model that answers; made when it is first needed. Raises ``UnknownModel``."""
-        if self._model is None:
-            self._model = find_model(self.settings.model, self.settings)
+        words = self.settings.model
+        if self._model is None or (self._words is not None and self._words != words):
+            self._model = find_model(words, self.settings)
+            self._words = words
         return self._model
 
     @model.setter
     def model(self, model: Model) -> None:
         self._model = model
+        self._words = None
 
     @property
     def tools(self) -> list[dict[str, Any]]:
@@ -109,6 +114,7 @@ class Attachment:
     def detach(self) -> Answer:
         """Stop waiting in this session; nothing is deleted (contract 6.1)."""
         self.session_id = None
+        self.grant = "off"
         self.conversation.forget()
         return self._call("detach")
 
@@ -136,12 +142,12 @@ def attach(agent: Model | Answering | str | None = None, *, takeover: bool = Fal
     gives a text or an iterator of pieces, an object with ``name`` and ``respond``, or the name of
     a model. ``takeover`` takes the session from another kernel of the same notebook (6.5).
     """
-    if agent is not None:
-        set_model(agent)
     shell: Any = get_ipython()
     if shell is not None:
         # Agent cells and magics come with it; once loaded this does nothing.
         shell.extension_manager.load_extension("jupyter_schedule")
+    if agent is not None:
+        set_model(agent)
     answer = current().attach(takeover=takeover)
     return {name: value for name, value in answer.items() if name != "settings"}
 

@@ -78,7 +78,11 @@ async def run_code(
         record(text)
 
     with stoppable(seconds) as stop, _watched(shell, keep, output.add):
-        error = await _run_cell(shell, code)
+        result = await _run_cell(shell, code)
+        if result.result is not None and not hasattr(shell.displayhook, "register_hook"):
+            # Before ipykernel 7.3 execute results cannot be watched.
+            keep(f"{result.result!r}\n")
+    error = result.error_before_exec or result.error_in_exec
     if stop.by_deadline:
         raise LimitReached("The code was stopped because the turn's time was over.")
     if stop.by_person or _is_cancelled(error):
@@ -89,8 +93,8 @@ async def run_code(
     return {"status": "error", "error": f"{type(error).__name__}: {error}"[:500], **shown}
 
 
-async def _run_cell(shell: Any, code: str) -> BaseException | None:
-    """Run the code as a cell inside the cell that is running, and return what it raised."""
+async def _run_cell(shell: Any, code: str) -> Any:
+    """Run the code as a cell inside the cell that is running; IPython's ``ExecutionResult``."""
     transformed, problem = code, None
     try:
         transformed = shell.transform_cell(code)
@@ -108,7 +112,7 @@ async def _run_cell(shell: Any, code: str) -> BaseException | None:
         # run_cell_async leaves these to its caller; the first shows the plots of this code.
         shell.events.trigger("post_execute")
         shell.events.trigger("post_run_cell", result)
-    return cast("BaseException | None", result.error_before_exec or result.error_in_exec)
+    return result
 
 
 @contextmanager

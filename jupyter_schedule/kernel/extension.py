@@ -26,7 +26,9 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
     refused.
     """
     attachment = current()
-    attachment.settings = ScheduleAgent(parent=shell)
+    if attachment.settings.parent is not shell:
+        # Loaded again, it keeps what a person set by %config.
+        attachment.settings = ScheduleAgent(parent=shell)
     _configurables(shell).append(attachment.settings)
     # Before IPython's own, which would take the cell apart.
     shell.input_transformers_cleanup.insert(0, cell.transform)

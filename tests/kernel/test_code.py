@@ -261,6 +261,15 @@ def test_the_stop_button_stops_code_of_any_kind(coder: Coder, code: str) -> None
     until(lambda: coder.kernel.execute("print(1 + 1)").text == "2\n", what="a healthy kernel")
 
 
+def test_a_value_is_seen_also_where_results_cannot_be_watched(attached: StubbedKernel) -> None:
+    """Before ipykernel 7.3 there is no hook for them."""
+    coder = Coder(attached)
+    attached.execute("del type(get_ipython().displayhook).register_hook")
+    assert "42" in coder.run("6 * 7").text
+    assert coder.result() == {"status": "ok", "output": "42\n"}
+    assert {"text/plain": "42\n"} in coder.recorded()
+
+
 def test_what_stopped_code_had_shown_is_recorded(coder: Coder) -> None:
     code = "from IPython.display import display\ndisplay({'image/png': 'aGk='}, raw=True)\n1 / 0"
     coder.kernel.execute(f"play(code({code!r}), Fail('the provider is down'))")

@@ -198,12 +198,18 @@ def test_a_refused_action_is_its_sentence(stub: StubServer, attached: StubbedKer
 
 
 def test_the_agents_magic_shows_and_changes_the_model(attached: StubbedKernel) -> None:
+    attached.execute("from jupyter_schedule.kernel.attachment import current")
     assert attached.execute("%agent model").text == (
         "The model is presenter; known are presenter, and PROVIDER:MODEL.\n"
     )
     assert attached.execute("%agent model nobody").text.startswith("There is no model 'nobody'")
     assert attached.execute("%agent").text.startswith("%agent model [NAME ")
+    attached.execute("%config ScheduleAgent.model = 'nobody'")
+    assert attached.execute("%agent model").text.startswith("There is no model 'nobody'")
+    attached.execute("%config ScheduleAgent.model = 'presenter'")
     attached.execute("%config ScheduleAgent.max_steps = 3")
+    attached.execute("%reload_ext jupyter_schedule")
+    assert attached.execute("print(current().settings.max_steps)").text == "3\n"
     assert "max_steps=<Int>" in attached.execute("%config ScheduleAgent").text
 
 

@@ -19,6 +19,7 @@ from jupyter_schedule.kernel.functions import remove_tool
 from jupyter_schedule.kernel.models import Step
 from jupyter_schedule.rules.limits import Limits
 from jupyter_schedule.rules.schemas import schemas
+from tests.kernel.real_kernel import StubbedKernel
 from tests.kernel.stub import StubServer
 
 
@@ -132,3 +133,31 @@ async def test_what_must_be_awaited_says_so(attachment: Attachment) -> None:
     # Outside a turn nobody needs it.
     assert (await tools.acall_tool("run_code", {"code": "1"}))["status"] == "refused"
     assert "There is no tool 'rm'" in tools.call_tool("rm", {})["message"]
+
+
+@pytest.mark.kernel
+def test_in_a_fresh_kernel_one_line_is_enough(kernel: StubbedKernel) -> None:
+    brought = kernel.execute(
+        "from jupyter_schedule.kernel import attach\n"
+        "attach(lambda step: f'You said {step.text}.')['live']"
+    )
+    assert brought.text.endswith("True\n")
+    assert "You said hi." in kernel.execute("%%agent\nhi").text
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize(
+    "agent",
+    ["lambda step: spin()", "lambda step: (spin() for _ in [1])"],
+    ids=["function", "generator"],
+)
+def test_the_stop_button_stops_an_agent_that_never_awaits(
+    kernel: StubbedKernel, agent: str
+) -> None:
+    kernel.execute("def spin():\n    print('spinning')\n    while True: pass")
+    kernel.execute(f"from jupyter_schedule.kernel import attach\nattach({agent})['live']")
+    run = kernel.start("%%agent\nhi")
+    run.wait_text("spinning")
+    kernel.interrupt()
+    assert run.result().error == "KeyboardInterrupt: "
+    assert kernel.stub.of("turn_end")[0]["outcome"] == "aborted"
