@@ -6,26 +6,21 @@ Hooks, checkpoints and trust stay the contents manager's.
 from __future__ import annotations
 
 import asyncio
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
 
+import nbformat
 from jupyter_core.utils import ensure_async
-from jupyter_server.services.contents.fileio import path_to_intermediate, path_to_invalid
+from jupyter_server.services.contents.fileio import path_to_intermediate
 from jupyter_server.services.contents.manager import ContentsManager
 from nbformat import NotebookNode
 from tornado.web import HTTPError
 
 from jupyter_schedule.server.paths import notebook_path
+from jupyter_schedule.server.replacing import NotReplaceable, replace_text
 from jupyter_schedule.server.rooms import Rooms, SharedNotebook
-
-_TRIES = 5
-_A_MOMENT = 0.3
-"""Seconds in which a reader that holds half a file has long acted on it."""
-_COARSE = 10_000_000
-"""Nanoseconds: the times of files come from a clock that ticks every few milliseconds."""
 
 
 class NotebookFault(RuntimeError):
@@ -60,7 +55,7 @@ class NotebookStore:
 
     Jupyter reads and writes in threads, takes a file that is just being written for a broken one,
     moves it away, and may so lose it. Therefore of one notebook one thing is done here at a time,
-    nothing is read that somebody else is writing, and what is moved away is put back.
+    nothing is read that somebody else is writing, and what is written is put there in one step.
 
     A notebook that is in a collaboration room is read and changed there, and the room saves it.
     """
@@ -136,21 +131,22 @@ class NotebookStore:
             ) from error
 
     async def _write(self, file: Path, model: dict[str, Any], path: str) -> None:
-        """Save through Jupyter; again when somebody's reading has moved the file away meanwhile."""
-        for _ in range(_TRIES):
-            writing = Writing(file)
-            failure: HTTPError | None = None
-            try:
-                await ensure_async(self._contents.save(model, path))
-            except HTTPError as error:
-                failure = error
-            # A reader that found the file half-written may move it a moment later, too.
-            asyncio.get_running_loop().call_later(_A_MOMENT, writing.undo_move)
-            if not writing.undo_move():
-                if failure is not None:
-                    raise failure
-                return
-        raise HTTPError(409)
+        """Save as Jupyter does, hooks and signature included, but put the file there in one step.
+
+        Jupyter writes in place; whoever opens the notebook at that moment takes it for broken.
+        """
+        contents = self._contents
+        contents.run_pre_save_hooks(model=model, path=path)
+        contents.check_and_sign(model["content"], path)
+        text = nbformat.writes(model["content"], version=nbformat.NO_CONVERT)
+        try:
+            await asyncio.to_thread(replace_text, file, f"{text}\n")
+        except NotReplaceable:
+            await ensure_async(contents.save(model, path))
+            return
+        saved = await ensure_async(contents.get(path, content=False))
+        contents.run_post_save_hooks(model=saved, os_path=str(file))
+        contents.emit(data={"action": "save", "path": path})
 
     def _trusted(self, content: NotebookNode) -> bool:
         """Whether Jupyter knows the signature of what it just read (and marked)."""
@@ -159,29 +155,6 @@ class NotebookStore:
             return all(marks)
         trusted: bool = self._contents.notary.check_signature(content)
         return trusted
-
-
-class Writing:
-    """One save of ours, and what it leads to when another program reads at the wrong moment."""
-
-    def __init__(self, file: Path) -> None:
-        self._file = file
-        self._moved = Path(path_to_invalid(str(file)))
-        self._inode = file.stat().st_ino
-        self._began = time.time_ns()
-
-    def undo_move(self) -> bool:
-        """Put the file back where Jupyter took it from; return whether that was needed."""
-        try:
-            moved = self._moved.stat()
-        except FileNotFoundError:
-            return False
-        if moved.st_ctime_ns < self._began - _COARSE:
-            return False  # somebody's broken file, from another day
-        if moved.st_ino == self._inode or not self._file.exists():
-            self._moved.replace(self._file)
-            return True
-        return False
 
 
 def _require_current_format(path: str, content: NotebookNode) -> None:

@@ -36,7 +36,7 @@ async def test_a_reminder_s_whole_story_is_told_in_order(
     assert (ended.code, ended.err) == (0, "")
     first, *rest = ended.lines
     assert first.startswith(f"{NOW}  session ")
-    assert first.endswith(f" begins, at {notebook.resolve()}")
+    assert first.endswith(f" begins, in Asia/Tokyo, at {notebook.resolve()}")
     assert rest == [
         f"{NOW}  turn 1 begins: a prompt, from Asia/Tokyo",
         "    | remind yourself",
