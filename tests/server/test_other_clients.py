@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
+import psutil
 import pytest
 from websocket import create_connection
 
@@ -19,7 +20,7 @@ from tests.harness.wait import always, until
 SLOW = """
 from jupyter_schedule.kernel import set_model
 from jupyter_schedule.kernel.models.scripted import Scripted, Wait
-set_model(Scripted([], otherwise=[Wait(3), "It took a while."]))
+set_model(Scripted([], otherwise=[Wait(1), "It took a while."]))
 """
 
 
@@ -34,12 +35,31 @@ def strict_server() -> Iterator[Server]:
 def front_end(session: NotebookSession) -> Iterator[None]:
     """A client of the kernel that comes through the server and does not announce itself to us."""
     server = session.server
-    address = f"{server.ws_url}/api/kernels/{session.kernel_id}/channels?token={server.token}"
-    connection = create_connection(address, timeout=30)
+    kernel = f"/api/kernels/{session.kernel_id}"
+    connection = create_connection(
+        f"{server.ws_url}{kernel}/channels?token={server.token}", timeout=30
+    )
     try:
+        until(lambda: server.api("GET", kernel)["connections"], what="the connection")
         yield
     finally:
         connection.close()
+
+
+@contextmanager
+def front_end_since_the_turn(session: NotebookSession) -> Iterator[None]:
+    """The same, come in the middle of a follow-up's turn; inside, the turn is over."""
+    notebook = session.server.root / session.path
+    with ExitStack() as stack:
+        until(lambda: log_data(notebook, "turn/start"), what="the turn")
+        kernel = psutil.Process(session.pid)
+        kernel.suspend()
+        try:
+            stack.enter_context(front_end(session))
+        finally:
+            kernel.resume()
+        until(lambda: outcomes(notebook) == ["completed"], what="the end of the turn")
+        yield
 
 
 def reason(session: NotebookSession) -> str | None:
@@ -50,11 +70,13 @@ def reason(session: NotebookSession) -> str | None:
 
 
 def attached(server: Server, open_session: OpenSession, name: str) -> NotebookSession:
-    """A notebook whose agent takes three seconds."""
+    """A notebook whose agent takes a second."""
     write_notebook(server.root / name)
     session = open_session(server, name)
     assert "attached" in session.execute(LOAD).text
     session.execute(SLOW)
+    with front_end(session):
+        pass  # the server asks a kernel what it is for its first client only, and waits for it
     return session
 
 
@@ -67,7 +89,7 @@ def test_a_front_end_that_is_no_tab_of_ours_is_waited_for(
         create(session, prompt="look", after_seconds=1)
         until(lambda: reason(session) == "other_client", what="the reason")
         always(lambda: log_data(notebook, "followup/queued") == [], during=1)
-    until(lambda: outcomes(notebook) == ["completed"], what="the delivery after it left")
+    until(lambda: outcomes(notebook) == ["completed"], timeout=30, what="the delivery")
 
 
 def test_one_that_comes_during_a_run_is_waited_for_before_the_outputs_are_saved(
@@ -76,11 +98,9 @@ def test_one_that_comes_during_a_run_is_waited_for_before_the_outputs_are_saved(
     session = attached(strict_server, open_session, "during.ipynb")
     notebook = strict_server.root / "during.ipynb"
     create(session, prompt="look", after_seconds=1)
-    until(lambda: log_data(notebook, "turn/start"), what="the turn")
-    with front_end(session):
-        until(lambda: outcomes(notebook) == ["completed"], what="the end of the turn")
+    with front_end_since_the_turn(session):
         always(lambda: followup_cells(notebook)[0]["outputs"] == [], during=1)
-    until(lambda: followup_cells(notebook)[0]["outputs"], what="the outputs after it left")
+    until(lambda: followup_cells(notebook)[0]["outputs"], timeout=30, what="the outputs")
 
 
 def test_a_session_that_ends_while_one_is_there_leaves_the_file_alone_and_keeps_the_answer(
@@ -89,9 +109,7 @@ def test_a_session_that_ends_while_one_is_there_leaves_the_file_alone_and_keeps_
     session = attached(strict_server, open_session, "cold.ipynb")
     notebook = strict_server.root / "cold.ipynb"
     create(session, prompt="look", after_seconds=1)
-    until(lambda: log_data(notebook, "turn/start"), what="the turn")
-    with front_end(session):
-        until(lambda: outcomes(notebook) == ["completed"], what="the end of the turn")
+    with front_end_since_the_turn(session):
         assert followup_cells(notebook)[0]["outputs"] == []
         session.execute("%unload_ext jupyter_schedule")
     assert "in the log only" in strict_server.log_text()
