@@ -1,3 +1,4 @@
+import type { ICellModel, ICodeCellModel } from '@jupyterlab/cells';
 import type {
   INotebookCellExecutor,
   NotebookPanel
@@ -74,8 +75,10 @@ export class FollowupRunner implements IContributor {
         onCellExecutionScheduled: () => undefined,
         sessionContext: panel.sessionContext
       });
-      // A cell that fails shows its error itself.
-      return { msgId: tagged.msgId, done: done.then(nothing, nothing) };
+      const unmark = () => {
+        unmarkAborted(cell.model);
+      };
+      return { msgId: tagged.msgId, done: done.then(nothing, unmark) };
     } finally {
       this._tagged = earlier;
     }
@@ -96,4 +99,15 @@ function kernelIdOf(panel: NotebookPanel): string | null {
 
 function nothing(): void {
   // Deliberately empty: both ends of a run count as its end.
+}
+
+/**
+ * A run that failed shows its error itself; one that the kernel aborted leaves its cell marked as
+ * running, for ever. JupyterLab takes that mark away only after the runs of its own commands.
+ */
+function unmarkAborted(cell: ICellModel): void {
+  const code = cell as ICodeCellModel;
+  if (!cell.isDisposed && code.executionCount === null) {
+    code.executionState = 'idle';
+  }
 }
