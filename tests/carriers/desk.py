@@ -263,13 +263,29 @@ class Desk:
 
     def wait_delivered(self, count: int = 1, timeout: float = 60) -> Cell:
         """Wait until so many turns completed and the last cell is saved with its outputs."""
-        until(lambda: self.outcomes().count("completed") == count, timeout, what="completed turns")
 
         def saved() -> Cell | None:
+            if self.outcomes().count("completed") != count:
+                return None
             found = followup_cells(self.notebook)
             return found[-1] if len(found) >= count and found[-1]["outputs"] else None
 
-        return until(saved, timeout, what="the saved outputs")
+        try:
+            return until(saved, timeout, what="the saved outputs of a completed turn")
+        except AssertionError as error:
+            raise AssertionError(f"{error}\n{self._describe()}") from None
+
+    def _describe(self) -> str:
+        """What a failing test's reader wants to know."""
+        view = self.view()
+        parts = [f"follow-up: {view['followup']}", f"waiting: {view['why']}", f"log: {self.log()}"]
+        if self.lab is not None:
+            states = [self.lab.execution_state(index) for index in range(len(self.lab.cells()))]
+            parts += [
+                f"cells: {states}, kernel: {self.lab.kernel_status()}, dirty: {self.lab.dirty()}",
+                f"dialogs: {self.lab.dialogs()}",
+            ]
+        return "\n".join(parts)
 
     # How far a follow-up gets ----------------------------------------------------------------
 

@@ -87,6 +87,10 @@ def pair(
     return enter
 
 
+FAILING = "import time; time.sleep(0.3); 1 / 0"
+"""Somebody's cell; by the time it fails, what was sent behind it has arrived."""
+
+
 # decided → queued --------------------------------------------------------------------------
 
 
@@ -316,7 +320,7 @@ def tab_freezes_before_the_claim(desk: Desk) -> None:
 
 @pair("inserted → claimed", "request aborted")
 def somebodys_cell_fails_before_it(desk: Desk) -> None:
-    desk.deliver_until_inserted(behind="1 / 0")
+    desk.deliver_until_inserted(behind=FAILING)
     desk.continue_kernel()
 
 
@@ -499,7 +503,7 @@ def tab_wakes_after_the_drop(desk: Desk) -> None:
 
 @pair("→ dropped", "request aborted", end="dropped")
 def somebodys_cell_fails_after_the_drop(desk: Desk) -> None:
-    desk.deliver_until_inserted(behind="1 / 0")
+    desk.deliver_until_inserted(behind=FAILING)
     desk.act("drop", "followup-1")
     desk.continue_kernel()
 
