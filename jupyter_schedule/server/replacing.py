@@ -24,7 +24,7 @@ def replace_text(file: Path, text: str) -> None:
         raise PermissionError(f"{real} may not be written")
     if not stat.S_ISREG(old.st_mode) or old.st_nlink > 1 or not _is_ours(old):
         raise NotReplaceable(str(real))
-    draft = real.with_name(f".{secrets.token_hex(8)}.tmp")
+    draft = real.with_name(f".{secrets.token_hex(8)}{real.suffix}")
     try:
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except PermissionError as error:

@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 def until(
-    condition: Callable[[], T | None], timeout: float = 10.0, every: float = 0.02, what: str = ""
+    condition: Callable[[], T | None], timeout: float = 30.0, every: float = 0.02, what: str = ""
 ) -> T:
     """Ask ``condition`` every ``every`` seconds until it answers something true, and return that.
 
