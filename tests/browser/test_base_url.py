@@ -7,15 +7,15 @@ from playwright.async_api import expect
 from websocket import WebSocketBadStatusException, create_connection
 
 from tests.browser.conftest import OpenAttached
-from tests.browser.people import followups_in, text_of, undisturbed, wait_saved, wait_shown
-from tests.conftest import OpenLab, StartServer
+from tests.browser.people import text_of, undisturbed, wait_saved, wait_shown
+from tests.conftest import StartServer
 
 BASE = "/user/ada%40example.org/"
 """As a hub writes the name of a user that is an e-mail address."""
 
 
 def test_socket_rest_and_both_carriers_work_below_the_base_url_of_a_user(
-    start_server: StartServer, open_attached: OpenAttached, open_lab: OpenLab
+    start_server: StartServer, open_attached: OpenAttached
 ) -> None:
     traits = {"JupyterSchedule.settle_time": 0, "ServerApp.base_url": BASE}
     server = start_server(front_ends=True, traits=traits)
@@ -36,4 +36,3 @@ def test_socket_rest_and_both_carriers_work_below_the_base_url_of_a_user(
     notebook.lab.close()
     notebook.person.remind("look again", after_seconds=1)
     wait_saved(notebook.file, 2)
-    assert len(followups_in(open_lab(server, notebook.person.path))) == 2
