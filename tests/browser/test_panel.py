@@ -381,6 +381,27 @@ def test_a_log_from_somewhere_else_is_adopted_by_a_person(
     assert "code" not in Person(lab_server, path).view()
 
 
+def test_a_log_whose_notebook_is_gone_is_offered_to_another_one_of_its_folder(
+    open_attached: OpenAttached, open_lab: OpenLab, lab_server: Server
+) -> None:
+    """Contract 6.4: moved outside Jupyter without its log; a person says which it was."""
+    notebook = open_attached(())
+    cold_notebook(notebook)
+    folder = lab_server.root / f"orphans-of-{notebook.file.stem}"
+    before = folder / notebook.file.name
+    log_of(before).parent.mkdir(parents=True)
+    shutil.move(notebook.file, folder / "renamed.ipynb")
+    shutil.move(log_of(notebook.file), log_of(before))
+    path = f"{folder.name}/renamed.ipynb"
+    lab = open_lab(lab_server, path)
+    panel = Panel(lab)
+    panel.wait_for(before.name)
+    panel.click("Adopt")
+    panel.wait_for("look later")
+    reminders = Person(lab_server, path).view()["reminders"]
+    assert [one["prompt"] for one in reminders] == ["look later"]
+
+
 def test_the_status_bar_counts_and_opens_the_panel(open_attached: OpenAttached) -> None:
     notebook = open_attached((), time_zone="Asia/Tokyo")
     at = {"date": "2031-09-01", "time": "14:20", "time_zone": "Asia/Tokyo"}
