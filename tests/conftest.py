@@ -16,7 +16,8 @@ import pytest
 from tests.harness.browser import Browser
 from tests.harness.kernel import NotebookSession
 from tests.harness.lab_page import LabPage
-from tests.harness.server import Server
+from tests.harness.server import ApiError, Server
+from tests.harness.wait import until
 
 # Real requests to a model cost money and need the internet: no test may make one.
 pydantic_ai.models.ALLOW_MODEL_REQUESTS = False
@@ -101,8 +102,20 @@ def open_session() -> Iterator[OpenSession]:
     yield open_one
     for session in opened:
         session.close()
-        if session.server.running and session.alive():
+        if session.server.running:
+            until(lambda session=session: _is_shut_down(session), what="the session's end")
+
+
+def _is_shut_down(session: NotebookSession) -> bool:
+    """Shut the session down, if it is alive; False while Jupyter cannot, as in a kernel's restart."""
+    try:
+        if session.alive():
             session.server.api("DELETE", f"/api/sessions/{session.id}")
+    except ApiError as error:
+        if error.status != 500:
+            raise
+        return False
+    return True
 
 
 @pytest.fixture
