@@ -31,7 +31,7 @@ help:
 
 setup: .venv/.installed
 
-.venv/.installed: pyproject.toml jupyter_schedule/_version.py $(wildcard jupyter-config/*)
+.venv/.installed: pyproject.toml jupyter_schedule/_version.py jupyter_schedule/server/config/jupyter_schedule.json
 	@test -x $(BIN)/python || test -n "$(PYTHON)" || { echo "jupyter-schedule needs Python 3.11 or later; say which: make PYTHON=…"; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	mkdir -p $(dir $(BUNDLE))
