@@ -6,6 +6,7 @@ the folders ``browser``, ``crash`` and ``packaging`` mark what lies in them.
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import Any
@@ -23,6 +24,11 @@ from tests.harness.wait import until
 pydantic_ai.models.ALLOW_MODEL_REQUESTS = False
 
 collect_ignore_glob = ["*.ipynb"]  # material of tests; nbval runs those in notebooks/
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell starts what runs in the background without SIGINT, and its children inherit that; the
+    # servers and kernels of the tests must hear an interrupt all the same.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 MARKS_OF_FIXTURES = {
     "browser": {"browser", "open_lab", "lab_server"},
