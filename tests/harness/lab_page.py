@@ -249,6 +249,7 @@ class LabPage:
         # A page that does nothing is not paused before it does something.
         something = self._debugger.send("Runtime.evaluate", {"expression": "0"})
         self._something = asyncio.ensure_future(something)
+        self._something.add_done_callback(_closed_meanwhile)
         await paused.wait()
 
     async def _thaw(self) -> None:
@@ -263,6 +264,12 @@ class LabPage:
         command = asyncio.ensure_future(session.send("Page.crash"))  # never answered
         await crashed.wait()
         command.cancel()
+
+
+def _closed_meanwhile(task: asyncio.Future[Any]) -> None:
+    """A frozen page may be closed; its pending answer then is an error that nobody awaits."""
+    if not task.cancelled():
+        task.exception()
 
 
 SELECT = "panel.content.deselectAll(); panel.content.activeCellIndex = argument;"
