@@ -162,8 +162,9 @@ def test_a_log_from_somebody_else_is_history_until_a_person_adopts_it(
 ) -> None:
     with Server(home=tmp_path / "other", traits={"JupyterSchedule.settle_time": 0}) as other:
         theirs = attached(other, open_session, "theirs.ipynb")
-        create(theirs, prompt="overdue by now", after_seconds=1)
+        # Paused first: else a slow machine delivers it over there before it is copied.
         other.api("POST", "/jupyter-schedule/api/action?path=theirs.ipynb", {"action": "pause"})
+        create(theirs, prompt="overdue by now", after_seconds=1)
         other.api(
             "POST",
             "/jupyter-schedule/api/action?path=theirs.ipynb",
