@@ -6,16 +6,13 @@ nobody is the desk's business.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import quote
 
 import nbformat
 import psutil
-import pytest
 
 from tests.carriers.faulty_server import FaultyServer
 from tests.harness.browser import Browser
@@ -24,15 +21,11 @@ from tests.harness.kernel_proxy import KernelProxy
 from tests.harness.lab_page import LabPage
 from tests.harness.notebook import Cell, read_cells, write_notebook
 from tests.harness.run import Run
-from tests.harness.server import ApiError
 from tests.harness.tools import LOAD
 from tests.harness.traces import followup_cells, log_data
 from tests.harness.wait import until
 
 CarrierName = Literal["headless", "browser"]
-
-LATE = 1.2
-"""Seconds after which a tab takes a grant for late and looks for a revocation behind it."""
 
 MODEL = """
 from jupyter_schedule.kernel import set_model
@@ -67,7 +60,6 @@ class Desk:
         self._tab = tab
         self.lab: LabPage | None = None
         self._stopped: psutil.Process | None = None
-        self._stalled_at = 0.0
         self._proxies: list[KernelProxy] = []
         self.carrier: CarrierName = "headless" if browser is None else "browser"
         self.sit_down()
@@ -286,66 +278,3 @@ class Desk:
                 f"dialogs: {self.lab.dialogs()}",
             ]
         return "\n".join(parts)
-
-    # How far a follow-up gets ----------------------------------------------------------------
-
-    def deliver_until_inserted(self, *, behind: str = "") -> None:
-        """Deliver as far as a cell whose request waits in a kernel that stands still.
-
-        ``behind`` is code that somebody else sent just before.
-        """
-        self.points.arm("after-queued")
-        self.remind()
-        with self.points.held("after-queued"):
-            self.stop_kernel()
-            if behind:
-                self.session.start(behind)
-        self.wait_state("inserted")
-
-    def deliver_until_unclaimed(self) -> None:
-        """Deliver as far as an inserted cell that could not claim; the notebook is paused then."""
-        self.points.arm("before-claim")
-        self.remind()
-        with self.points.held("before-claim"):
-            self.disk.fail("log")
-        self.disk.wait_met("log")
-        until(lambda: "could not be written" in str(self.followups()), what="the cell's own word")
-        with pytest.raises(ApiError, match="persistence_uncertain"):
-            self.act("pause")
-        self.disk.heal()
-        self.act("pause")
-        self.wait_state("queued")
-
-    # A carrier that does not come ------------------------------------------------------------
-
-    def let_stall(self) -> None:
-        """The next carrier gets its lease and does not come to insert; see `wait_stalled`."""
-        self.points.arm("before-headless-save" if self.lab is None else "after-queued")
-
-    def wait_stalled(self) -> None:
-        """Wait until the carrier has its lease and stands still: a slow disk, a frozen tab."""
-        if self.lab is None:
-            self.points.wait_reached("before-headless-save")
-        else:
-            with self.points.held("after-queued"):
-                self.lab.freeze()
-        self._stalled_at = time.monotonic()
-        self.wait_state("granted")
-
-    def end_stall(self) -> None:
-        """The carrier goes on."""
-        if self.lab is None:
-            self.points.release("before-headless-save")
-            return
-        # Of a younger grant a tab cannot tell that its revocation is already on its way.
-        time.sleep(max(0.0, self._stalled_at + LATE - time.monotonic()))
-        self.lab.thaw()
-
-    @contextmanager
-    def stalled(self) -> Iterator[None]:
-        """Create a reminder whose carrier has its lease and stands still during the block."""
-        self.let_stall()
-        self.remind()
-        self.wait_stalled()
-        yield
-        self.end_stall()

@@ -10,6 +10,12 @@ import pytest
 
 from tests.carriers.conftest import OpenDesk
 from tests.carriers.exactly_one import assert_exactly_one
+from tests.carriers.standstill import (
+    Stall,
+    deliver_until_inserted,
+    deliver_until_unclaimed,
+    stalled,
+)
 from tests.harness.notebook import read_cells
 from tests.harness.wait import always, until
 
@@ -100,7 +106,7 @@ def test_a_notebook_of_an_older_format_stays_valid(open_desk: OpenDesk, minor: i
 
 def test_after_a_take_back_it_finds_its_cell_and_sets_the_later_text(open_desk: OpenDesk) -> None:
     desk = open_desk()
-    desk.deliver_until_unclaimed()
+    deliver_until_unclaimed(desk)
     (standing,) = desk.followups()
     time.sleep(1.1)  # the text says by how many seconds it is late
     desk.act("unpause")
@@ -117,7 +123,7 @@ def test_a_cell_that_a_person_edited_is_the_persons_and_another_one_comes(
     open_desk: OpenDesk,
 ) -> None:
     desk = open_desk()
-    desk.deliver_until_unclaimed()
+    deliver_until_unclaimed(desk)
     index = len(desk.cells()) - 1
     edited = f"{desk.cells()[index]['source']}\nand the gradients"
     desk.edit(index, edited)
@@ -133,12 +139,10 @@ def test_a_cell_that_a_person_edited_is_the_persons_and_another_one_comes(
 
 def test_a_lease_that_ran_out_inserts_nothing(open_desk: OpenDesk) -> None:
     desk = open_desk()
-    desk.let_stall()
-    desk.remind()
-    desk.wait_stalled()
+    stall = Stall(desk)
     desk.points.arm("after-queued")
     desk.wait_state("queued")
-    desk.end_stall()
+    stall.end()
     # The next dispatch stands still, so whatever is inserted now came with the old lease.
     with desk.points.held("after-queued"):
         always(lambda: not desk.followups(), during=0.7)
@@ -148,7 +152,7 @@ def test_a_lease_that_ran_out_inserts_nothing(open_desk: OpenDesk) -> None:
 
 def test_a_pause_revokes_the_lease_and_unpausing_delivers(open_desk: OpenDesk) -> None:
     desk = open_desk()
-    with desk.stalled():
+    with stalled(desk):
         assert desk.act("pause")["reason"] == "paused"
     always(lambda: not desk.followups(), during=0.7)
     assert desk.state() == "queued"
@@ -159,7 +163,7 @@ def test_a_pause_revokes_the_lease_and_unpausing_delivers(open_desk: OpenDesk) -
 
 def test_a_follow_up_that_was_dropped_under_its_lease_is_not_inserted(open_desk: OpenDesk) -> None:
     desk = open_desk()
-    with desk.stalled():
+    with stalled(desk):
         assert desk.act("drop", "followup-1")["followup"] is None
     always(lambda: not desk.followups(), during=0.7)
     assert assert_exactly_one(desk.notebook).dropped
@@ -168,7 +172,7 @@ def test_a_follow_up_that_was_dropped_under_its_lease_is_not_inserted(open_desk:
 
 def test_a_follow_up_that_was_dropped_after_its_insertion_says_so(open_desk: OpenDesk) -> None:
     desk = open_desk()
-    desk.deliver_until_inserted()
+    deliver_until_inserted(desk)
     desk.act("drop", "followup-1")
     desk.continue_kernel()
     until(lambda: "was dropped; nothing was run" in str(desk.followups()))
@@ -178,7 +182,7 @@ def test_a_follow_up_that_was_dropped_after_its_insertion_says_so(open_desk: Ope
 
 def test_a_pause_after_the_insertion_holds_the_run_and_says_so(open_desk: OpenDesk) -> None:
     desk = open_desk()
-    desk.deliver_until_inserted()
+    deliver_until_inserted(desk)
     desk.act("pause")
     desk.continue_kernel()
     until(lambda: "came too late" in str(desk.followups()))
@@ -190,7 +194,7 @@ def test_a_pause_after_the_insertion_holds_the_run_and_says_so(open_desk: OpenDe
 
 def test_a_run_with_a_lease_of_long_ago_claims_nothing_and_says_so(open_desk: OpenDesk) -> None:
     desk = open_desk()
-    desk.deliver_until_unclaimed()
+    deliver_until_unclaimed(desk)
     late = desk.start(len(desk.cells()) - 1, lease=1).result()
     assert "came too late and was not taken" in late.text
     assert desk.outcomes() == []
@@ -199,7 +203,7 @@ def test_a_run_with_a_lease_of_long_ago_claims_nothing_and_says_so(open_desk: Op
 
 def test_a_person_s_run_of_the_waiting_cell_claims_it(open_desk: OpenDesk) -> None:
     desk = open_desk()
-    desk.deliver_until_unclaimed()
+    deliver_until_unclaimed(desk)
     assert "Looked." in desk.run(len(desk.cells()) - 1)
     until(lambda: desk.outcomes() == ["completed"])
     desk.act("unpause")

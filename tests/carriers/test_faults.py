@@ -13,7 +13,8 @@ import pytest
 from tests.carriers.conftest import CARRIERS, OpenDesk
 from tests.carriers.desk import CarrierName, Desk
 from tests.carriers.exactly_one import assert_exactly_one
-from tests.carriers.pairs import PAIRS, Pair
+from tests.carriers.pair import Pair
+from tests.carriers.table import PAIRS
 from tests.harness.long import LONG, rounds
 from tests.harness.wait import always, until
 
@@ -24,7 +25,7 @@ MARKS = {str(param.values[0]): param.marks for param in CARRIERS}
 FIRST = {pair.name: pair for pair in reversed(PAIRS)}
 CASES = [
     pytest.param(
-        carrier, pair, id=f"{carrier}: {pair.name}", marks=[*MARKS[carrier], pytest.mark.long]
+        carrier, pair, id=f"{carrier}: {pair.test}", marks=[*MARKS[carrier], pytest.mark.long]
     )
     for pair in (PAIRS if LONG else reversed(FIRST.values()))
     for carrier in (pair.carriers if LONG else pair.carriers[:1])
@@ -36,7 +37,7 @@ CASES = [
 def test_one_cell_and_one_turn_whatever_fails(
     carrier: CarrierName, pair: Pair, open_desk: OpenDesk
 ) -> None:
-    for _ in range(rounds(1, 10)):
+    for _ in range(rounds(pair.rounds, 10)):
         desk = open_desk(own_tab=pair.own_tab)
         pair.procedure(desk)
         check(desk, pair)

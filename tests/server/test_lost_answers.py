@@ -195,6 +195,8 @@ def test_a_cell_whose_server_is_gone_says_so_and_fails_nothing(
         assert "not running" in result.text
 
 
+@pytest.mark.long
+@pytest.mark.timeout(900)
 def test_what_was_acknowledged_is_there_after_a_power_cut(
     mortal: tuple[Server, FailPoints], open_session: OpenSession
 ) -> None:
