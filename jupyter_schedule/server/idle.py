@@ -30,24 +30,18 @@ _ASK_AGAIN = 0.05
 class IOPubWatch(TrackedRequests):
     """A `KernelWatch` over sockets that stay open from attach to detach; it never polls.
 
-    The manager's restarter tells of a kernel that died (within three seconds); a restart shows
-    sooner, because every kernel process has a session id of its own in what it publishes.
+    The manager's restarter tells of a kernel that died (within three seconds). Every kernel process
+    has a session id of its own, so another process shows by what it publishes.
     """
 
     def __init__(self, kernel_manager: AsyncKernelManager) -> None:
         super().__init__()
         self._manager = kernel_manager
         self._kernel: str | None = None
-        self._gone: set[str] = set()
         self._heard = asyncio.Event()
         self._reader: asyncio.Task[None] | None = None
         self._faulty = False
         self.client: AsyncKernelClient | None = None
-
-    @property
-    def started(self) -> bool:
-        """Whether everything the kernel publishes from now on is seen."""
-        return self._heard.is_set()
 
     async def start(self) -> None:
         """Listen to the kernel; return when nothing it publishes will be missed."""
@@ -84,28 +78,20 @@ class IOPubWatch(TrackedRequests):
 
         Only the first subscriber of a kernel is greeted, and a subscription has no other sign.
         """
-        while not self.started:
+        while not self._heard.is_set():
             client.control_channel.send(client.session.msg("kernel_info_request", {}))
             with suppress(TimeoutError):
                 async with asyncio.timeout(_ASK_AGAIN):
                     await self._heard.wait()
         client.control_channel.stop()
 
-    def reset(self) -> None:
-        """The kernel died or restarted: nothing runs, whoever waits gets `KernelGone`."""
-        if self._kernel is not None:
-            self._gone.add(self._kernel)
-        self._kernel = None
-        self._heard.clear()
-        super().reset()
-
     def close(self) -> None:
-        """Let go of the kernel."""
+        """Let go of the kernel: whoever waits gets `KernelGone`, and nobody is told any more."""
         client, self.client = self.client, None
         if client is None:
             return
         self.forget_listeners()
-        self.reset()
+        self.end_all()
         for event in ("restart", "dead"):
             self._manager.remove_restart_callback(self._restarted, event)
         assert self._reader is not None
@@ -142,23 +128,23 @@ class IOPubWatch(TrackedRequests):
         _, frames = client.session.feed_identities(frames)
         message = client.session.deserialize(frames, content=False)
         header, parent = message["header"], message["parent_header"]
-        if header["session"] in self._gone:
-            return
-        if header["session"] != self._kernel:
-            self._lost()
+        if self._kernel is None:
             self._kernel = header["session"]
             self._heard.set()
+        if header["session"] != self._kernel:
+            self._restarted()
+            return
         if parent.get("session") not in (None, client.session.session):
             self.note_client(parent["session"])
         if self.is_wanted(header["msg_type"], parent):
             self.take(client.session.deserialize(frames))
 
     def _restarted(self) -> None:
-        """The restarter noticed; it goes through its callbacks now, so change none of them."""
+        """Whoever noticed is not done: the restarter goes through its callbacks, we read."""
         asyncio.get_running_loop().call_soon(self._lost)
 
     def _lost(self) -> None:
-        if self._kernel is not None:  # else it was said already
+        if self.client is not None:  # else it was said already
             self.note_gone()
 
 

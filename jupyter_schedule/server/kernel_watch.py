@@ -28,12 +28,9 @@ class KernelWatch(Protocol):
     on_gone: list[Callable[[], None]]
     """Called when the watch itself notices that the kernel died or restarted.
 
-    The new process may listen elsewhere: close this watch and make another for it.
+    By then nothing runs and whoever waited has got `KernelGone`; after it the watch is closed: a
+    new process may listen elsewhere and needs a watch of its own.
     """
-
-    @property
-    def started(self) -> bool:
-        """Whether everything the kernel publishes from now on is seen."""
 
     @property
     def busy(self) -> bool:
@@ -85,8 +82,5 @@ class KernelWatch(Protocol):
         Raises `KernelGone`.
         """
 
-    def reset(self) -> None:
-        """The kernel died or restarted: nothing runs, whoever waits gets `KernelGone`."""
-
     def close(self) -> None:
-        """Let go of the kernel."""
+        """Let go of the kernel: whoever waits gets `KernelGone`, and nobody is told any more."""

@@ -98,7 +98,7 @@ class Service:
                 await self.sessions.kernel_restarted(kernel_id)
             case "shutdown":
                 self.socket.withdraw(kernel_id)
-                await self.sessions.detach(kernel_id, kernel_died=True)
+                await self.sessions.kernel_ended(kernel_id)
 
     def _publish(self, kernel_id: str) -> None:
         if kernel_id in self.kernels:

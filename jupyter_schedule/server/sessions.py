@@ -37,6 +37,8 @@ class Sessions:
     def __init__(self, service: Service) -> None:
         self._service = service
         self._by_kernel: dict[str, Owner] = {}
+        self._lost: dict[str, str] = {}
+        """Kernels that died while something waited, with the path of their notebook."""
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def __iter__(self) -> Iterator[Owner]:
@@ -130,9 +132,7 @@ class Sessions:
             logger=service.logger,
         )
         self._by_kernel[kernel_id] = owner
-        watch.on_gone.append(
-            lambda: service.in_background(self.detach(kernel_id, kernel_died=True))
-        )
+        watch.on_gone.append(lambda: service.in_background(self._kernel_lost(owner)))
         service.live_changed()
         owner.poke()
         return owner
@@ -149,14 +149,26 @@ class Sessions:
         raise SessionNotLive("no kernel runs for this notebook; start one and attach it.")
 
     async def kernel_restarted(self, kernel_id: str) -> None:
-        """The kernel's variables and its agent are gone, so its session is cold (contract 6.1)."""
+        """There is a new process, whoever saw the old one end (contract 6.1)."""
         owner = self.find_kernel(kernel_id)
-        waits = owner is not None and (
-            bool(owner.log.state.reminders.active) or owner.log.state.current is not None
-        )
+        if owner is not None:
+            await self._kernel_lost(owner)
+        path = self._lost.pop(kernel_id, None)
+        if path is not None and self._service.settings.attach_after_restart:
+            self._service.in_background(self._attach_again(path))
+
+    async def kernel_ended(self, kernel_id: str) -> None:
+        """The kernel was shut down, for good."""
         await self.detach(kernel_id, kernel_died=True)
-        if owner is not None and waits and self._service.settings.attach_after_restart:
-            self._service.in_background(self._attach_again(owner.path))
+        self._lost.pop(kernel_id, None)
+
+    async def _kernel_lost(self, owner: Owner) -> None:
+        """The kernel's variables and its agent are gone, so its session is cold."""
+        if self.find_kernel(owner.kernel_id) is not owner:
+            return
+        if owner.log.state.reminders.active or owner.log.state.current is not None:
+            self._lost[owner.kernel_id] = owner.path
+        await self.detach(owner.kernel_id, kernel_died=True)
 
     async def _attach_again(self, path: str) -> None:
         try:

@@ -117,8 +117,12 @@ class TrackedRequests(ABC):
         finally:
             self._barriers.pop(msg_id, None)
 
-    def reset(self) -> None:
-        """The kernel died or restarted: nothing runs, whoever waits gets `KernelGone`."""
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of the kernel: whoever waits gets `KernelGone`, and nobody is told any more."""
+
+    def end_all(self) -> None:
+        """Nothing runs any more, and whoever waits gets `KernelGone`."""
         was_busy = self.busy
         lost = self._requests.clear()
         # A request that was still queued is lost as well.
@@ -132,7 +136,7 @@ class TrackedRequests(ABC):
         self._assumed.clear()
         for future in self._barriers.values():
             if not future.done():
-                future.set_exception(KernelGone("the kernel died or restarted"))
+                future.set_exception(KernelGone("the kernel died, restarted or was let go"))
         for ended in lost:
             self._report(ended)
         self._note_edge(was_busy)
@@ -169,9 +173,10 @@ class TrackedRequests(ABC):
 
     def note_gone(self) -> None:
         """The kernel is gone, and the owner does not know it yet."""
-        self.reset()
+        self.end_all()
         for callback in list(self.on_gone):
             callback()
+        self.close()
 
     def _ask(self) -> str:
         """Ask for something cheap that waits its turn in the kernel's main queue."""

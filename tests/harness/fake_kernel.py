@@ -31,7 +31,6 @@ class FakeWatch(TrackedRequests):
 
     def __init__(self) -> None:
         super().__init__()
-        self.started = False
         self.ran: list[Request] = []
         self._numbers = itertools.count(1)
         self._queue: deque[Request] = deque()
@@ -41,12 +40,11 @@ class FakeWatch(TrackedRequests):
 
     async def start(self) -> None:
         """Nothing can be missed."""
-        self.started = True
 
     def close(self) -> None:
         """Let go of the kernel."""
         self.forget_listeners()
-        self.reset()
+        self.end_all()
         self._closed = True
 
     def send(self, kind: str, content: dict[str, Any], metadata: Mapping[str, object]) -> str:
@@ -72,7 +70,7 @@ class FakeWatch(TrackedRequests):
         self._work()
 
     def die(self) -> None:
-        """The kernel's process ends; a new one is there at once."""
+        """The kernel's process ends."""
         self._queue.clear()
         self._held = None
         self.note_gone()

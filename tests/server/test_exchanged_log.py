@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from tests.harness.kernel import NotebookSession
@@ -143,8 +144,9 @@ def test_a_cold_notebook_is_attached_with_one_click(
     until(lambda: outcomes(notebook) == ["completed"])
 
 
+@pytest.mark.parametrize("how", ["restarted by a person", "killed"])
 def test_attaching_again_after_a_restart_by_itself_is_a_trait(
-    start_server: Callable[..., Server], open_session: OpenSession
+    start_server: Callable[..., Server], open_session: OpenSession, how: str
 ) -> None:
     server = start_server(
         traits={"JupyterSchedule.settle_time": 0, "JupyterSchedule.attach_after_restart": True}
@@ -153,8 +155,11 @@ def test_attaching_again_after_a_restart_by_itself_is_a_trait(
     session = open_session(server, "again.ipynb")
     session.execute(LOAD)
     create(session, prompt="soon", after_seconds=1)
-    session.restart()
-    until(lambda: outcomes(notebook) == ["completed"], timeout=20)
+    if how == "killed":
+        psutil.Process(session.pid).kill()
+    else:
+        session.restart()
+    until(lambda: outcomes(notebook) == ["completed"])
     assert len(log_lines(notebook, "followup/queued")) == 1
 
 

@@ -120,7 +120,6 @@ class Ends(list[tuple[str, bool]]):
 
 async def test_a_quiet_kernel_is_idle(desk: Desk) -> None:
     watch = desk.watch
-    assert watch.started
     assert (watch.busy, watch.running, watch.edges) == (False, frozenset(), 0)
     await asyncio.wait_for(watch.barrier(), 10)
     assert (watch.busy, watch.edges) == (False, 0)
@@ -220,29 +219,12 @@ async def test_a_run_that_is_followed_late_has_its_number_and_has_run(desk: Desk
     assert isinstance(collector.execution_count, int)
 
 
-async def test_after_a_reset_nothing_runs_and_nobody_waits(desk: Desk) -> None:
+async def test_a_closed_watch_ends_every_wait_and_tells_nobody_anything(desk: Desk) -> None:
     watch, ends, gone = desk.watch, Ends(desk.watch), list[bool]()
     watch.on_gone.append(lambda: gone.append(True))
-    running, queued = desk.hold(), desk.say("queued")
-    for msg_id in (running, queued):
-        watch.watch_request(msg_id)
+    running = desk.hold()
+    watch.watch_request(running)
     collector = watch.collect(running)
-    await eventually(lambda: watch.busy)
-    barrier = asyncio.create_task(watch.barrier())
-    await asyncio.sleep(0)
-    watch.reset()
-    with pytest.raises(KernelGone):
-        await barrier
-    assert watch.running == frozenset()
-    assert sorted(ends) == sorted([(running, True), (queued, False)])
-    assert await asyncio.wait_for(collector.done(), 1) == "gone"
-    assert gone == [], "the owner knows"
-    desk.release()
-
-
-async def test_a_closed_watch_tells_nobody_anything(desk: Desk) -> None:
-    watch, ends = desk.watch, Ends(desk.watch)
-    watch.watch_request(desk.hold())
     await eventually(lambda: watch.busy)
     barrier = asyncio.create_task(watch.barrier())
     await asyncio.sleep(0)
@@ -253,7 +235,9 @@ async def test_a_closed_watch_tells_nobody_anything(desk: Desk) -> None:
         await watch.barrier()
     with pytest.raises(KernelGone):
         watch.execute("1", {})
-    assert ends == []
+    assert watch.running == frozenset()
+    assert await asyncio.wait_for(collector.done(), 1) == "gone"
+    assert (ends, gone) == ([], [])
     desk.release()
 
 
@@ -268,7 +252,8 @@ async def test_the_kernel_in_memory_dies_as_a_real_one_does() -> None:
     watch.die()
     assert sorted(ends) == ["message-1 True", "message-2 False"]
     assert gone == [False]
-    await asyncio.wait_for(watch.barrier(), 1)
+    with pytest.raises(KernelGone):
+        await watch.barrier()
 
 
 async def test_clients_other_than_the_server_are_seen(desk: Desk) -> None:
