@@ -44,7 +44,8 @@ class Handover:
         if carrier is not None and carrier.name == "headless":
             return
         owner = self._owner
-        tab = carrier.tab if isinstance(carrier, Browser) else None
+        browser = carrier if isinstance(carrier, Browser) else None
+        tab = browser.tab if browser is not None else None
         if tab is None:
             holding = owner.tabs.holding(owner.path, owner.kernel_id)
             tab = holding[0] if holding else None
@@ -58,22 +59,26 @@ class Handover:
             id=followup.cell_id,
             metadata={"jupyter_schedule": identity},
         )
-        task = asyncio.create_task(self._follow(tab, collector, cell))
+        task = asyncio.create_task(self._follow(tab, browser, collector, cell))
         self._following.add(task)
         task.add_done_callback(self._following.discard)
 
-    async def _follow(self, tab: Tab, collector: OutputCollector, cell: NotebookNode) -> None:
-        """Wait for the end of the run; when the tab that carried it has left, write for it."""
-        owner = self._owner
+    async def _follow(
+        self, tab: Tab, browser: Browser | None, collector: OutputCollector, cell: NotebookNode
+    ) -> None:
+        """Wait until the run is over and saved; when the tab leaves before, write for it."""
         await collector.done()
         cell.outputs = collector.cell_outputs()
         cell.execution_count = collector.execution_count
-        # The notebook may be renamed meanwhile: its path is asked for anew each time.
-        while not tab.holds(owner.path, owner.kernel_id) or tab.silent:
+        while (left := self._has_left(tab)) or (browser is not None and not browser.settled):
             self._look_again.clear()
-            if await self._write(tab, cell):
+            if left and await self._write(tab, cell):
                 return
             await self._look_later()
+
+    def _has_left(self, tab: Tab) -> bool:
+        # The notebook may be renamed meanwhile: its path is asked for anew each time.
+        return not tab.holds(self._owner.path, self._owner.kernel_id) or tab.silent
 
     async def _look_later(self) -> None:
         with suppress(TimeoutError):

@@ -84,6 +84,8 @@ class Tab:
     """Paths for which a lease was granted since the tab last reported the notebook as saved."""
     leases: dict[int, Lessee] = field(default_factory=dict)
     """By number, those the tab has not answered."""
+    unsettled: set[int] = field(default_factory=set)
+    """Leases whose run it may have begun and whose outputs it may not have saved yet."""
     _answers: dict[int, asyncio.Future[Message]] = field(default_factory=dict)
 
     def holds(self, path: str, kernel_id: str) -> bool:
@@ -231,6 +233,11 @@ class Tabs:
             asked_at=asked_at,
             round_trip=time.monotonic() - asked_at,
         )
+
+    def settle(self, tab: Tab, lease: int) -> None:
+        """A tab's run is over, and what it put out is saved or a person's to save."""
+        tab.unsettled.discard(lease)
+        self._on_change(set(tab.notebooks))
 
     async def place(self, tab: Tab, message: Message) -> bool:
         """Give a tab the cell and outputs of a headless run; True when it set and saved them."""

@@ -129,9 +129,10 @@ export class Delivery {
         msg_id: run.msgId,
         existed: standing.existed
       });
-      if (wasClean) {
-        this._keepSaved(context, run.done);
-      }
+      const settled = wasClean ? this._keepSaved(context, run.done) : run.done;
+      void settled.finally(() => {
+        socket.send({ type: 'settled', lease });
+      });
     }
   }
 
@@ -148,7 +149,7 @@ export class Delivery {
   private _keepSaved(
     context: NotebookPanel['context'],
     done: Promise<void>
-  ): void {
+  ): Promise<void> {
     const { saves } = this._options;
     const save = async () => {
       await saves.save(context);
@@ -163,6 +164,7 @@ export class Delivery {
         }
       });
     this._kept.set(context, kept);
+    return kept;
   }
 
   /** Take over what a headless run left, and save it in the server's stead. */

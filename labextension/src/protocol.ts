@@ -113,6 +113,11 @@ export type TabMessage =
       readonly existed: boolean;
     }
   | {
+      /** The run is over; its outputs are saved, or are a person's to save. */
+      readonly type: 'settled';
+      readonly lease: number;
+    }
+  | {
       readonly type: 'refused';
       readonly lease: number;
       readonly reason: Refusal;

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 import pytest
+from playwright.async_api import Route
 
 from tests.browser.conftest import NAMES, OpenAttached
 from tests.browser.people import (
@@ -251,6 +252,32 @@ def test_a_page_reloaded_in_the_middle_of_a_turn_gets_the_outputs_of_its_end(
     assert "It took a while." in text_of(cell)
     until(lambda: "while." in text_of(followups_in(notebook.lab)[0]), what="the outputs")
     notebook.lab.save()
+    always(lambda: undisturbed(notebook.lab), during=0.5)
+    assert notebook.person.view()["turns"] == 1
+
+
+def test_a_page_reloaded_between_the_end_of_a_turn_and_its_save_loses_no_outputs(
+    open_attached: OpenAttached,
+) -> None:
+    notebook = open_attached((SLOW,))
+    notebook.lab.run_cell(1)
+    notebook.lab.save()
+    notebook.person.remind("look", after_seconds=1)
+    until(lambda: followups_on_disk(notebook.file), what="the inserted cell on disk")
+
+    async def never_answer(route: Route) -> None:
+        if route.request.method != "PUT":
+            await route.continue_()
+
+    contents = "**/api/contents/**"
+    notebook.lab.do(lambda page: page.route(contents, never_answer))
+    until(lambda: "while." in text_of(followups_in(notebook.lab)[0]), what="the outputs")
+    assert "while." not in text_of(followups_on_disk(notebook.file)[0])
+    notebook.lab.do(lambda page: page.unroute(contents))
+    notebook.lab.reload()
+    (cell,) = wait_saved(notebook.file)
+    assert "It took a while." in text_of(cell)
+    until(lambda: "while." in text_of(followups_in(notebook.lab)[0]), what="the outputs")
     always(lambda: undisturbed(notebook.lab), during=0.5)
     assert notebook.person.view()["turns"] == 1
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 from jupyter_schedule.server.carriers.protocol import CarrierName, Grant, Inserted, Refused, Report
-from jupyter_schedule.server.tabs import Answer, Message
+from jupyter_schedule.server.tabs import Answer, Message, Tab
 
 
 class Browser:
@@ -17,11 +17,19 @@ class Browser:
     def __init__(self, answer: Answer) -> None:
         self.tab = answer.tab
         self._answer = answer
+        self._lease: int | None = None
+
+    @property
+    def settled(self) -> bool:
+        """Whether the tab has no outputs left that only its page may hold."""
+        return self._lease not in self.tab.unsettled
 
     def carry(self, grant: Grant, report: Callable[[Report], None]) -> None:
         """Send the grant; the text travels only now, not with the question (contract 7.2)."""
+        self._lease = grant.lease
         self.tab.leased.add(grant.path)
-        self.tab.leases[grant.lease] = _Lease(grant, report)
+        self.tab.leases[grant.lease] = _Lease(self.tab, grant, report)
+        self.tab.unsettled.add(grant.lease)
         now = time.monotonic()
         self.tab.send(
             {
@@ -44,13 +52,15 @@ class Browser:
     def revoke(self, lease: int) -> None:
         """Tell the tab; a tab that inserts all the same is stopped at the claim."""
         if self.tab.leases.pop(lease, None) is not None:
+            self.tab.unsettled.discard(lease)
             self.tab.send({"type": "revoke", "lease": lease})
 
 
 class _Lease:
     """One lease that a tab has not answered yet."""
 
-    def __init__(self, grant: Grant, report: Callable[[Report], None]) -> None:
+    def __init__(self, tab: Tab, grant: Grant, report: Callable[[Report], None]) -> None:
+        self._tab = tab
         self._grant = grant
         self._report = report
 
@@ -65,6 +75,7 @@ class _Lease:
                 )
             )
         else:
+            self._tab.unsettled.discard(self._grant.lease)
             reason = str(message.get("reason", "busy"))[:40]
             self._report(Refused(grant=self._grant, reason=reason))
 
