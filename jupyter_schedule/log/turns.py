@@ -59,9 +59,19 @@ class Turn(msgspec.Struct, kw_only=True):
             records[0]["kind"] = "followup"
         return records
 
+    def shown(self) -> list[Record]:
+        """Return what the turn showed, as mime bundles: the agent's texts as Markdown and its
+        outputs, in the order of the lines."""
+        bundles: list[Record] = []
+        for record in self.records():
+            if record["role"] == "output":
+                bundles.append(record["data"])
+            elif record["role"] == "assistant" and record["text"]:
+                bundles.append({"text/markdown": record["text"]})
+        return bundles
+
     def as_json(self) -> Record:
         """Return the turn as people's views get it."""
-        records = list(self.records())
         return {
             "turn": self.turn,
             "started_at": format_instant(self.started_at),
@@ -69,8 +79,8 @@ class Turn(msgspec.Struct, kw_only=True):
             "input": self.input,
             "outcome": self.outcome,
             "error": self.error,
-            "messages": [record for record in records if record["role"] != "output"],
-            "outputs": [record["data"] for record in records if record["role"] == "output"],
+            "messages": [record for record in self.records() if record["role"] != "output"],
+            "outputs": self.shown(),
         }
 
 
@@ -110,18 +120,10 @@ class Conversation(msgspec.Struct, kw_only=True):
         return [record for records in chosen for record in records]
 
     def answer(self, turn: int) -> list[Record]:
-        """Return what a turn of this session showed, as mime bundles: the agent's texts as
-        Markdown and its outputs, in the order of the lines."""
-        bundles: list[Record] = []
-        for found in self.turns:
-            if found.turn != turn or turn <= self.inherited:
-                continue
-            for record in found.records():
-                if record["role"] == "output":
-                    bundles.append(record["data"])
-                elif record["role"] == "assistant" and record["text"]:
-                    bundles.append({"text/markdown": record["text"]})
-        return bundles
+        """Return what a turn of this session showed; nothing for one of a fork's parent."""
+        if turn <= self.inherited:
+            return []
+        return [bundle for found in self.turns if found.turn == turn for bundle in found.shown()]
 
 
 def said(envelopes: Iterable[Envelope]) -> Iterator[Said]:

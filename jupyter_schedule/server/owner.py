@@ -144,10 +144,6 @@ class Owner:
         """Seconds after which an idle kernel is shut down; 0 when never."""
         return self._around.cull_timeout()
 
-    def zone_of_cell(self, cell_id: str | None) -> str | None:
-        """The zone a tab reported for a cell."""
-        return self._around.zone_of_cell(self.kernel_id, cell_id)
-
     def waiting(self) -> Waiting | None:
         """Why something due is not delivered now; None when nothing is due or it is on its way."""
         if not self.delivery.due():

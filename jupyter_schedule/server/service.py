@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 KERNEL_ACTIONS = "https://events.jupyter.org/jupyter_server/kernel_actions/v1"
 CONTENTS = "https://events.jupyter.org/jupyter_server/contents_service/v1"
-MOST_ZONES = 1000
 
 
 class Service:
@@ -63,7 +62,6 @@ class Service:
         self.people = People(self)
         self.reading = Reading(self)
         self._tasks: set[asyncio.Task[object]] = set()
-        self._zones: dict[tuple[str, str], str] = {}
 
     async def start(self) -> None:
         """Listen to kernels and to Jupyter's events; kernels that run already get their secret."""
@@ -153,16 +151,6 @@ class Service:
             self._app.session_manager.list_sessions()
         )
         return sessions
-
-    def note_zone(self, kernel_id: str, cell_id: str, time_zone: str) -> None:
-        """A tab says which zone it is in as it schedules a cell whose request carries none."""
-        if len(self._zones) >= MOST_ZONES:
-            self._zones.clear()
-        self._zones[kernel_id[:100], cell_id[:100]] = time_zone[:100]
-
-    def zone_of_cell(self, kernel_id: str, cell_id: str | None) -> str | None:
-        """The reported zone, once: it belongs to that prompt only (contract 3.10)."""
-        return None if cell_id is None else self._zones.pop((kernel_id, cell_id), None)
 
     def live_paths(self) -> list[str]:
         """The notebooks whose session is live."""

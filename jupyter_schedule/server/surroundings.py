@@ -28,6 +28,3 @@ class Surroundings(Protocol):
 
     def log_replaced(self, owner: Owner) -> None:
         """The log's file was exchanged: close this owner and read the log anew."""
-
-    def zone_of_cell(self, kernel_id: str, cell_id: str | None) -> str | None:
-        """The zone a tab reported for a cell whose request carried none."""

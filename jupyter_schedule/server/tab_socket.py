@@ -93,10 +93,6 @@ class TabSocket(WebSocketMixin, WebSocketHandler, JupyterHandler):
                 tab.receive_lease(int(body["lease"]), body)
             case "settled":
                 self.service.tabs.settle(tab, int(body["lease"]))
-            case "scheduled":
-                self.service.note_zone(
-                    str(body["kernel_id"]), str(body["cell_id"]), str(body["time_zone"])
-                )
             case _:
                 raise ValueError("unknown type")
 

@@ -145,10 +145,9 @@ class Turns:
     async def _open(self, request: Request, input_: Input, text: str) -> Result:
         owner = self._owner
         state = owner.log.state
-        zone = request.time_zone or owner.zone_of_cell(request.cell_id)
         context = time_context(
             owner.clock.now(),
-            browser_zone([zone]),
+            browser_zone([request.time_zone]),
             owner.settings.limits.zone_policy,
             state.time_zone,
             state.last_message_at,
@@ -160,7 +159,7 @@ class Turns:
                 input=input_,
                 request=request.msg_id,
                 cell_id=request.cell_id,
-                time_zone=zone,
+                time_zone=request.time_zone,
             )
         )
         owner.log.stage(UserMessage(turn=turn, text=text))

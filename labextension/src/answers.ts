@@ -28,22 +28,23 @@ export function lostAnswers(
       return [];
     }
     const text = messages.find(({ role }) => role === 'user')?.text ?? '';
-    const said = messages.flatMap(({ role, text }) =>
-      role === 'assistant' && text
-        ? [{ 'text/markdown': text, 'text/plain': text }]
-        : []
-    );
     const cell: ICodeCell = {
       cell_type: 'code',
       source: `%%agent --followup ${followupId}\n${text}`,
       metadata: { [METADATA_KEY]: identity },
-      outputs: [...said, ...outputs].map(data => ({
+      outputs: outputs.map(data => ({
         output_type: 'display_data',
-        data,
+        data: asShownFirst(data),
         metadata: {}
       })),
       execution_count: null
     };
     return [{ followupId, outcome, cell }];
   });
+}
+
+/** An agent's text is recorded as Markdown alone; what is no browser needs it as plain text, too. */
+function asShownFirst(data: Record<string, unknown>): Record<string, unknown> {
+  const text = data['text/markdown'];
+  return text === undefined ? data : { 'text/plain': text, ...data };
 }

@@ -124,13 +124,6 @@ export type TabMessage =
       readonly detail: string;
     }
   | {
-      readonly type: 'scheduled';
-      readonly path: string;
-      readonly kernel_id: string;
-      readonly cell_id: string;
-      readonly time_zone: string;
-    }
-  | {
       readonly type: 'placed';
       readonly outputs: number;
       readonly cell_id: string;

@@ -87,6 +87,6 @@ export interface ITurnView {
     readonly role: 'user' | 'assistant' | 'tool';
     readonly text?: string;
   }[];
-  /** Mime bundles of what it displayed beside its texts. */
+  /** Mime bundles of what its cell showed: texts as Markdown and other outputs, in order. */
   readonly outputs: readonly Record<string, unknown>[];
 }

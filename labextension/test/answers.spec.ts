@@ -11,10 +11,15 @@ const turn: ITurnView = {
   outcome: 'completed',
   messages: [
     { role: 'user', text: 'look at it' },
-    { role: 'assistant', text: 'It **falls**.' },
-    { role: 'tool' }
+    { role: 'assistant', text: 'Here it is.' },
+    { role: 'tool' },
+    { role: 'assistant', text: 'It **falls**.' }
   ],
-  outputs: [{ 'image/png': 'AAAA' }]
+  outputs: [
+    { 'text/markdown': 'Here it is.' },
+    { 'image/png': 'AAAA' },
+    { 'text/markdown': 'It **falls**.' }
+  ]
 };
 
 let notebook: YNotebook;
@@ -37,8 +42,14 @@ describe('an answer whose cell the notebook has lost', () => {
     expect(notebook.getCell(1).toJSON()).toMatchObject({
       source: '%%agent --followup followup-2\nlook at it',
       outputs: [
-        { data: { 'text/markdown': 'It **falls**.' } },
-        { data: { 'image/png': 'AAAA' } }
+        { data: { 'text/markdown': 'Here it is.' } },
+        { data: { 'image/png': 'AAAA' } },
+        {
+          data: {
+            'text/markdown': 'It **falls**.',
+            'text/plain': 'It **falls**.'
+          }
+        }
       ]
     });
     expect(lostAnswers([turn], notebook, 's-1')).toEqual([]);

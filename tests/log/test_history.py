@@ -114,7 +114,11 @@ async def test_people_see_each_turn_with_its_input_messages_outputs_and_outcome(
         "outcome": "completed",
         "error": None,
         "messages": MESSAGES_OF_A_TURN,
-        "outputs": [{"text/plain": "output 1"}],
+        "outputs": [
+            {"text/markdown": "I run it."},
+            {"text/plain": "output 1"},
+            {"text/markdown": "done 1"},
+        ],
     }
     assert (second["turn"], second["outcome"], second["ended_at"]) == (2, None, None)
     assert read_turns(desk.notebook, last=1) == [second]
