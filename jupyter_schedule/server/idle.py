@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
@@ -23,6 +24,8 @@ from jupyter_schedule.server.tracking import TrackedRequests
 _LOG = logging.getLogger(__name__)
 _FIRST_WORD = 10.0
 """Seconds within which a kernel that lives says something."""
+_LONGEST_TURN = 0.005
+"""Seconds for which reading may hold up the server's event loop."""
 _ASK_AGAIN = 0.05
 """Seconds: subscribing takes a few milliseconds."""
 
@@ -110,7 +113,13 @@ class IOPubWatch(TrackedRequests):
     async def _read(self, client: AsyncKernelClient) -> None:
         iopub = client.iopub_channel.socket
         shell: zmq.Socket[bytes] = zmq.Socket.shadow(client.shell_channel.socket)
+        turn_began = time.monotonic()
         while True:
+            # Receiving what is there already lets nobody else have a turn, and a kernel can print
+            # faster than this reads.
+            if time.monotonic() - turn_began > _LONGEST_TURN:
+                await asyncio.sleep(0)
+                turn_began = time.monotonic()
             frames = await iopub.recv_multipart()
             try:
                 self._receive(client, frames)

@@ -269,7 +269,7 @@ async def test_a_new_process_is_noticed_by_what_it_publishes_and_once(
     assert gone == [False]
 
 
-async def test_a_flood_of_output_while_the_server_is_held_up_loses_no_end(
+async def test_a_flood_of_output_while_the_server_is_held_up_loses_no_end_and_holds_up_nobody(
     kernel: LocalKernel, watch: IOPubWatch, tmp_path: Path
 ) -> None:
     msg_id = kernel.execute(
@@ -281,6 +281,11 @@ async def test_a_flood_of_output_while_the_server_is_held_up_loses_no_end(
     # The loop reads nothing until the cell is over; a kernel drops what it cannot send.
     until((tmp_path / "done").exists, timeout=60)
     time.sleep(0.5)
+    turns = 0
+    while watch.is_running(msg_id):
+        await asyncio.sleep(0)
+        turns += 1
+    assert turns > 10, "others had their turns between the messages"
     await asyncio.wait_for(fully_idle(watch), 60)
     assert not watch.is_running(msg_id)
 

@@ -142,10 +142,12 @@ async def test_a_cell_makes_it_busy_and_its_end_idle_and_both_are_told(desk: Des
 
 async def test_the_barrier_waits_for_the_running_and_for_the_queued(desk: Desk) -> None:
     watch, ends = desk.watch, Ends(desk.watch)
-    cells = [desk.hold(), *(desk.say(str(number)) for number in range(5))]
+    cells = [desk.hold()]
+    await eventually(lambda: watch.busy)
+    # By the way that the barrier takes as well: nothing says when another client's have arrived.
+    cells += [watch.execute(str(number), {}) for number in range(5)]
     for msg_id in cells:
         watch.watch_request(msg_id)
-    await eventually(lambda: watch.busy)
     barrier = asyncio.create_task(watch.barrier())
     await asyncio.sleep(0.05)
     assert not barrier.done()
