@@ -500,7 +500,7 @@ def test_pictures(open_attached: OpenAttached, theme: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     tone = theme.rsplit(maxsplit=1)[-1].lower()
     cells = ("loss = [0.52, 0.43, 0.36, 0.31]",)
-    notebook = open_attached(cells, name=f"training-{tone}.ipynb", time_zone="Asia/Shanghai")
+    notebook = open_attached(cells, name=f"{tone}/training.ipynb", time_zone="Asia/Shanghai")
     lab, person = notebook.lab, notebook.person
     lab.evaluate("app.shell.collapseLeft();")
     lab.command("apputils:change-theme", {"theme": theme})

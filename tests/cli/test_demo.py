@@ -115,14 +115,17 @@ def test_a_demo_that_is_stopped_leaves_nothing_behind(
     until(lambda: left_behind(folder) == [], timeout=5, what="nothing left")
 
 
-def test_a_second_ctrl_c_does_not_cut_the_cleaning_up_short(folder: Path) -> None:
+def test_ctrl_c_again_and_again_does_not_cut_the_cleaning_up_short(folder: Path) -> None:
+    def pressed() -> bool:
+        process.send_signal(signal.SIGINT)
+        return process.poll() is not None
+
     with started(folder) as process:
         until(lambda: list(folder.glob("*/run/kernel-*.json")), timeout=40, what="a kernel")
-        for _ in range(5):
-            process.send_signal(signal.SIGINT)
-            time.sleep(0.1)  # a person's fingers, not a wait for anything
-        process.communicate(timeout=40)
+        until(pressed, timeout=40, what="the demo's end")
+        _, errors = process.communicate(timeout=40)
     assert process.returncode == 130
+    assert errors.count("\n") == 1, errors
     until(lambda: left_behind(folder) == [], timeout=5, what="nothing left")
 
 

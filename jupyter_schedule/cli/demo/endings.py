@@ -9,9 +9,9 @@ from types import FrameType
 
 _Handler = Callable[[int, FrameType | None], object]
 
-_ASKS = [
+_ENDINGS = [
     getattr(signal, name)
-    for name in ("SIGTERM", "SIGHUP")
+    for name in ("SIGINT", "SIGTERM", "SIGHUP")
     if hasattr(signal, name)  # Windows has no SIGHUP
 ]
 
@@ -26,12 +26,18 @@ class AskedToEnd(BaseException):
 
 @contextmanager
 def endings_raised() -> Iterator[None]:
-    """Inside, a signal that asks the process to end is an exception, as Ctrl-C is."""
+    """Inside, the first signal that asks the process to end is an exception; then none is heard.
+
+    Who presses Ctrl-C again and again must not cut short the taking away, up to the last moment
+    of the process.
+    """
 
     def ask(number: int, _frame: FrameType | None) -> None:
-        raise AskedToEnd(number)
+        for one in _ENDINGS:
+            signal.signal(one, signal.SIG_IGN)
+        raise KeyboardInterrupt if number == signal.SIGINT else AskedToEnd(number)
 
-    with _handling(_ASKS, ask):
+    with _handling(ask):
         yield
 
 
@@ -43,17 +49,22 @@ def endings_put_off() -> Iterator[None]:
     def note(number: int, _frame: FrameType | None) -> None:
         came.append(number)
 
-    with _handling([signal.SIGINT, *_ASKS], note):
+    with _handling(note):
         yield
     if came:
         signal.raise_signal(came[0])
 
 
 @contextmanager
-def _handling(numbers: list[int], handler: _Handler) -> Iterator[None]:
-    before = [(number, signal.signal(number, handler)) for number in numbers]
+def _handling(handler: _Handler) -> Iterator[None]:
+    before = {number: signal.getsignal(number) for number in _ENDINGS}
+    # What is ignored stays so: `nohup` and shells do that for what runs in the background.
+    heard = [number for number, earlier in before.items() if earlier is not signal.SIG_IGN]
+    for number in heard:
+        signal.signal(number, handler)
     try:
         yield
     finally:
-        for number, earlier in before:
-            signal.signal(number, earlier)
+        for number in heard:
+            if signal.getsignal(number) is handler:
+                signal.signal(number, before[number])
