@@ -103,4 +103,4 @@ bench: .venv/.installed $(BUNDLE) chromium
 	$(BIN)/python -m tests.bench --json bench-results.json
 
 clean:
-	rm -rf .venv .venv-collaboration dist build play labextension/node_modules labextension/lib jupyter_schedule/labextension
+	rm -rf .venv .venv-* dist build play labextension/node_modules labextension/lib jupyter_schedule/labextension

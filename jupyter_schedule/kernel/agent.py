@@ -185,7 +185,9 @@ class Agent:
         return tuple(calls)
 
     def _text(self) -> StreamedText:
-        shown = StreamedText(self._settings.max_answer_bytes)
+        # Front ends that can redraw an output name the cell that they run.
+        redraws = current_request().cell_id is not None
+        shown = StreamedText(self._settings.max_answer_bytes, redraws=redraws)
         self._turn.recorder.ignore(shown.display_id)
         return shown
 

@@ -54,13 +54,15 @@ class StreamedText:
     """One text that grows in the cell, up to ``limit`` UTF-8 bytes.
 
     It is drawn when the last drawing is a while ago, at the latest by ``draw``, which whoever
-    feeds it calls at the end.
+    feeds it calls at the end. Without ``redraws`` it is drawn then only: consoles and
+    jupyter-server-documents put each drawing below the last one.
     """
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, *, redraws: bool = True) -> None:
         self.text = ""
         self.is_full = False
         self._left = limit
+        self._redraws = redraws
         self.display_id = f"jupyter-schedule-{uuid4().hex}"
         self._shown = ""
         self._drawn_at = 0.0
@@ -75,6 +77,8 @@ class StreamedText:
             piece = encoded[: self._left].decode("utf-8", "ignore")
         self._left -= len(encoded)
         self.text += piece
+        if not self._redraws:
+            return
         wait = self._drawn_at + REDRAW_SECONDS - time.monotonic()
         if wait <= 0:
             self.draw()

@@ -1,4 +1,4 @@
-"""Notebooks that jupyter-collaboration keeps in a room (contract 5.8).
+"""Notebooks that jupyter-collaboration or jupyter-server-documents keeps in a room (contract 5.8).
 
 While a room is open its shared document is the notebook. Whoever writes the file under a room
 makes it read the file again, and what people typed since its last save is lost.
@@ -18,7 +18,7 @@ Cell = dict[str, Any]
 
 
 class Document(Protocol):
-    """What is used of jupyter-collaboration's shared notebook."""
+    """What is used of a shared notebook of jupyter-ydoc."""
 
     @property
     def cell_number(self) -> int:
@@ -38,14 +38,26 @@ class Document(Protocol):
 
 
 class Rooms:
-    """The open rooms of a server, whose `settings` name jupyter-collaboration if it is there."""
+    """The open rooms of a server, whose `settings` name the extension that keeps them."""
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
         self._settings = settings
 
+    async def is_open(self, path: str) -> bool:
+        """Whether there is a room for the notebook with this contents path."""
+        documents = self._settings.get("yroom_manager")
+        if documents is None:
+            return await self.document(path) is not None
+        file_id = self._settings["file_id_manager"].get_id(path)
+        return file_id is not None and bool(documents.has_room(f"json:notebook:{file_id}"))
+
     async def document(self, path: str) -> Document | None:
         """Return the shared document of the notebook with this contents path; None without a room."""
-        collaboration = self._settings.get("jupyter_server_ydoc")
+        settings = self._settings
+        # Both extensions go by this name; jupyter-server-documents opens a room if there is none.
+        if "yroom_manager" in settings and not await self.is_open(path):
+            return None
+        collaboration = settings.get("jupyter_server_ydoc")
         if collaboration is None:
             return None
         document: Document | None = await collaboration.get_document(

@@ -126,7 +126,7 @@ class Service:
 
     async def room_is_open(self, path: str) -> bool:
         """Whether jupyter-collaboration has a live room for the notebook."""
-        return await self.rooms.document(path) is not None
+        return await self.rooms.is_open(path)
 
     async def verify_place(self, owner: Owner) -> None:
         """Raise NotReady when the owner's notebook is not where its session is."""

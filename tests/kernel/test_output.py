@@ -78,6 +78,19 @@ async def test_a_streamed_text_is_shown_also_when_nothing_comes_for_a_while(
     assert capsys.readouterr().out == ""
 
 
+async def test_a_text_that_cannot_be_drawn_again_is_shown_once_at_its_end(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    text = StreamedText(100, redraws=False)
+    text.feed("Let me ")
+    await asyncio.sleep(REDRAW_SECONDS * 2)
+    text.feed("think")
+    assert capsys.readouterr().out == ""
+    text.draw()
+    text.draw()
+    assert capsys.readouterr().out == "Let me think\n"
+
+
 async def test_a_streamed_text_stops_at_its_limit_between_characters() -> None:
     text = StreamedText(5)
     text.feed("ab")

@@ -111,7 +111,7 @@ def test_an_interrupt_aborts_the_turn_and_leaves_a_healthy_kernel(
     stub: StubServer, playing: StubbedKernel
 ) -> None:
     playing.execute("play('Let me think', Wait(60))")
-    run = playing.start("%%agent\ngo")
+    run = playing.start("%%agent\ngo", cell_id="cell-1")
     until(lambda: "Let me think" in run.state.text or run.done, what="the first words")
     playing.interrupt()
     result = run.result()

@@ -205,7 +205,7 @@ def test_an_error_of_the_provider_is_one_line_and_a_closed_turn(
 
 def test_an_interrupt_closes_the_turn_and_the_connection(asked: Asked) -> None:
     asked.begin(lambda _: Silence(60, after=["Let me ", "think"]))
-    run = asked.session.start("%%agent\nhello")
+    run = asked.session.start("%%agent\nhello", cell_id="cell-1")
     run.wait_text("Let me think")
     asked.session.interrupt()
     assert run.result().error == "KeyboardInterrupt: "

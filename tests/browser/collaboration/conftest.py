@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from tests.browser.collaboration import environment
 from tests.browser.conftest import ATTACH, NAMES
 from tests.browser.people import Person
 from tests.conftest import OpenSession
 from tests.harness.kernel import NotebookSession
+from tests.harness.layers import LAYER_ENVIRONMENT, layered_python
 from tests.harness.notebook import write_notebook
 from tests.harness.server import Server
 
@@ -23,7 +23,7 @@ SETTINGS: dict[str, Any] = {
         # Seconds that a room outlives its last client; a minute where nobody says otherwise.
         "YDocExtension.document_cleanup_delay": 1,
     },
-    "env": environment.SERVER_ENVIRONMENT,
+    "env": LAYER_ENVIRONMENT,
     "front_ends": True,
 }
 
@@ -37,7 +37,7 @@ ours.set_model(Scripted([], otherwise=[Wait({seconds}), "It took a while."]))
 @pytest.fixture(scope="session")
 def collaboration_python() -> str:
     """The interpreter of the environment with jupyter-collaboration."""
-    return environment.python()
+    return layered_python("collaboration", "jupyter-collaboration==5.*")
 
 
 @pytest.fixture(scope="session")
