@@ -105,14 +105,19 @@ async def _opened(service: Service, path: str) -> AsyncIterator[SessionLog]:
         await log.close()
 
 
-COLD_ACTS: Mapping[str, ColdAct] = {
-    "list": look,
-    "status": look,
+COLD_WRITES: Mapping[str, ColdAct] = {
     "delete": delete,
     "drop": drop,
     "pause": pause,
     "unpause": unpause,
     "adopt": adopt,
     "fresh": fresh,
+}
+"""Those that need the log for themselves."""
+
+COLD_ACTS: Mapping[str, ColdAct] = {
+    "list": look,
+    "status": look,
     "attach": attach,
+    **COLD_WRITES,
 }

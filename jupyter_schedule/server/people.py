@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from jupyter_schedule.rules.errors import InvalidRule, InvalidSelector, SessionNotLive, shorten
 from jupyter_schedule.server.act import Act
-from jupyter_schedule.server.cold_acts import COLD_ACTS
+from jupyter_schedule.server.cold_acts import COLD_ACTS, COLD_WRITES
 from jupyter_schedule.server.live_acts import LIVE_ACTS
 from jupyter_schedule.server.owner import Owner
 from jupyter_schedule.server.turns import Request
@@ -44,7 +44,13 @@ class People:
             request=Request.decode(body.get("request")),
         )
         action = str(body.get("action"))
-        owner = self._service.sessions.at(path)
+        sessions = self._service.sessions
+        if action in COLD_WRITES and sessions.at(path) is None:
+            # A session that is being closed has its log until it is closed.
+            async with sessions.in_order(path):
+                if sessions.at(path) is None:
+                    return await self._act_cold(path, action, act)
+        owner = sessions.at(path)
         if owner is None:
             return await self._act_cold(path, action, act)
         if action in ("adopt", "fresh"):

@@ -60,6 +60,13 @@ class Sessions:
         """The owner of the session that this kernel is attached to, if it is."""
         return self._by_kernel.get(kernel_id)
 
+    def in_order(self, path: str) -> asyncio.Lock:
+        """The lock of one notebook: while it is held nothing attaches, closes or moves its log."""
+        lock = self._locks.get(path)
+        if lock is None:
+            lock = self._locks[path] = asyncio.Lock()
+        return lock
+
     def at(self, path: str) -> Owner | None:
         """The owner of the live session of a contents path."""
         return next((owner for owner in self if owner.path == path), None)
@@ -89,7 +96,7 @@ class Sessions:
         elsewhere = self._by_kernel.get(kernel_id)
         if elsewhere is not None and elsewhere.path != path:
             await self.detach(kernel_id)
-        async with self._locked(path):
+        async with self.in_order(path):
             mine = self._by_kernel.get(kernel_id)
             if mine is not None:
                 return mine
@@ -185,7 +192,7 @@ class Sessions:
     @asynccontextmanager
     async def exchanging_log(self, owner: Owner) -> AsyncIterator[None]:
         """Close a session, let the caller change its log, and open it for the same kernel."""
-        async with self._locked(owner.path):
+        async with self.in_order(owner.path):
             if self._by_kernel.get(owner.kernel_id) is not owner:
                 raise SessionNotLive("this notebook's session was closed meanwhile.")
             await self._close(owner)
@@ -199,16 +206,10 @@ class Sessions:
         owner = self._by_kernel.get(kernel_id)
         if owner is None:
             return False
-        async with self._locked(owner.path):
+        async with self.in_order(owner.path):
             if self._by_kernel.get(kernel_id) is owner:
                 await self._close(owner, kernel_died=kernel_died)
         return True
-
-    def _locked(self, path: str) -> asyncio.Lock:
-        lock = self._locks.get(path)
-        if lock is None:
-            lock = self._locks[path] = asyncio.Lock()
-        return lock
 
     async def _close(self, owner: Owner, *, kernel_died: bool = False) -> None:
         self._by_kernel.pop(owner.kernel_id, None)
@@ -243,16 +244,18 @@ class Sessions:
         for owner in self:
             moved = _moved(owner.path, old, new)
             if moved is not None:
-                async with self._locked(owner.path):
+                async with self.in_order(owner.path):
                     await owner.call(partial(_move, owner, moved, self._absolute(moved)))
                 self._service.live_changed()
-        if self.at(new) is None:
-            await rename(self._absolute(old), self._absolute(new), signer=self._service.signer)
+        first, second = sorted((old, new))
+        async with self.in_order(first), self.in_order(second):
+            if self.at(new) is None:
+                await rename(self._absolute(old), self._absolute(new), signer=self._service.signer)
 
     async def copied(self, source: str, copy: str) -> None:
         """A notebook was copied inside Jupyter: the copy's log is a fork without reminders."""
         parent, child = self._absolute(source), self._absolute(copy)
-        async with self._locked(copy):
+        async with self.in_order(copy):
             await fork(parent, child, signer=self._service.signer)
 
     async def deleted(self, path: str) -> None:
@@ -260,7 +263,7 @@ class Sessions:
         for owner in self:
             if owner.path == path or owner.path.startswith(f"{path}/"):
                 await self.detach(owner.kernel_id)
-        async with self._locked(path):
+        async with self.in_order(path):
             await retire(self._absolute(path), signer=self._service.signer)
 
     def _absolute(self, path: str) -> Path:

@@ -70,7 +70,9 @@ def wait_saved(path: Path, followups: int = 1, timeout: float = 20) -> list[Cell
 
     def saved() -> list[Cell] | None:
         cells = followups_on_disk(path)
-        return cells if len(cells) == followups and all(cell["outputs"] for cell in cells) else None
+        # A save in the middle of a run can hold outputs already, and no number yet.
+        over = all(cell["outputs"] and cell["execution_count"] is not None for cell in cells)
+        return cells if over and len(cells) == followups else None
 
     found = until(saved, timeout=timeout, what=f"{followups} follow-ups with outputs on disk")
     assert found is not None

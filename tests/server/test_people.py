@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -137,6 +138,24 @@ def test_delete_and_pause_work_on_a_cold_notebook_and_start_nothing(
     assert (refused.value.status, "session_not_live" in refused.value.body) == (409, True)
     assert session.kernel_id not in {k["id"] for k in shared_server.api("GET", "/api/kernels")}
     assert followup_cells(notebook) == []
+
+
+def test_what_people_do_at_once_on_a_cold_notebook_is_done_one_after_another(
+    shared_server: Server, open_session: OpenSession
+) -> None:
+    """Nobody is told that somebody else has the log: it is this server, in a moment done."""
+    session = attached(shared_server, open_session, "at-once.ipynb")
+    for number in range(12):
+        create(session, prompt=str(number), after_seconds=3600)
+    with ThreadPoolExecutor(12) as pool:
+        ending = pool.submit(session.shutdown)
+        answers = pool.map(
+            lambda number: act(shared_server, "at-once.ipynb", "delete", id=f"schedule-{number}"),
+            range(1, 13),
+        )
+        assert all(answer["deleted"] for answer in answers)
+        ending.result()
+    assert view(shared_server, "at-once.ipynb")["reminders"] == []
 
 
 def test_actions_of_a_person_are_refused_from_a_kernel_in_the_middle_of_a_turn(
