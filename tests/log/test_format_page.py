@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import jq
 import pandas as pd
 import pytest
 
@@ -60,3 +61,20 @@ def test_the_pandas_lines_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert len(log) == EXAMPLE.count(b"\n")
     assert isinstance(created, pd.DataFrame)
     assert list(created["operation"]) == ["create", "create", "delete"]
+
+
+def test_the_jq_lines_run() -> None:
+    programs = re.findall(r"^jq -[rc] '([^']+)' \.jupyter_schedule/", PAGE, re.MULTILINE)
+    said, queued = (
+        [
+            found
+            for line in EXAMPLE.splitlines()
+            for found in program.input_text(line.decode()).all()
+        ]
+        for program in map(jq.compile, programs)
+    )
+    assert len(said) == EXAMPLE.count(b'"type":"message/')
+    assert all(re.match(r"2026-\S+Z message/(user|assistant): ", text) for text in said)
+    assert [set(one) for one in queued] == [{"at", "dispatches"}] * len(queued)
+    assert len(queued) == EXAMPLE.count(b'"type":"followup/queued"')
+    assert all(one["dispatches"] for one in queued)
