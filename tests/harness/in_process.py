@@ -15,6 +15,8 @@ from jupyter_client.asynchronous.client import AsyncKernelClient
 from jupyter_client.ioloop.manager import AsyncIOLoopKernelManager
 from jupyter_client.session import Session
 
+from .askable import wait_askable
+
 
 class LocalKernel:
     """A kernel, its manager (with the restarter Jupyter's server uses) and a front end's client."""
@@ -90,6 +92,7 @@ async def local_kernel(folder: Path) -> AsyncIterator[LocalKernel]:
     client.start_channels(hb=False)
     try:
         await client.wait_for_ready(timeout=60)
+        wait_askable(client)
         yield LocalKernel(manager, client)
     finally:
         client.stop_channels()

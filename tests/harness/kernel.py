@@ -10,6 +10,7 @@ from typing import Any, Self
 
 from jupyter_client.blocking.client import BlockingKernelClient
 
+from .askable import wait_askable
 from .run import Result, Run
 from .server import ApiError, Server
 from .wait import until
@@ -177,6 +178,7 @@ class NotebookSession:
         client.load_connection_file()
         client.start_channels(hb=False)
         self._wait_ready(client, timeout)
+        wait_askable(client, timeout)
         return client
 
     @staticmethod
