@@ -26,7 +26,7 @@ from jupyter_schedule.kernel.models import (
     ToolCall,
     Usage,
 )
-from jupyter_schedule.kernel.models.scripted import Call, Fail, Say, Scripted, Wait
+from jupyter_schedule.kernel.models.scripted import Call, Fail, Say, Scripted
 from tests.kernel.stub import Body, LostAnswer, StubServer
 
 CREATED = {
@@ -396,11 +396,19 @@ async def test_a_turn_inside_a_turn_is_refused_in_one_sentence(
 async def test_a_cancelled_turn_is_closed_as_aborted_with_what_it_showed(
     stub: StubServer, attachment: Attachment
 ) -> None:
-    attachment.model = Scripted([["Let me think", Wait(60)]])
+    said = asyncio.Event()
+
+    class Thinking:
+        name = "thinking"
+
+        async def respond(self, _step: Step) -> AsyncGenerator[ModelEvent, None]:
+            yield TextDelta("Let me think")
+            said.set()
+            await asyncio.sleep(60)
+
+    attachment.model = Thinking()
     turn = asyncio.create_task(run_prompt(attachment, "go"))
-    while not stub.of("turn_start"):
-        await asyncio.sleep(0.01)
-    await asyncio.sleep(0.05)
+    await said.wait()
     turn.cancel()
     with pytest.raises(asyncio.CancelledError):
         await turn

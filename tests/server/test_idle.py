@@ -46,6 +46,13 @@ async def own_kernel(tmp_path: Path) -> AsyncIterator[LocalKernel]:
         yield kernel
 
 
+HOLD = """
+import asyncio, os, time
+while not os.path.exists('go'): time.sleep(0.01)
+"""
+"""A cell that runs until the test says go."""
+
+
 @asynccontextmanager
 async def watching(kernel: LocalKernel) -> AsyncIterator[IOPubWatch]:
     watch = IOPubWatch(kernel.manager)
@@ -107,9 +114,9 @@ async def test_a_waiting_input_is_busy(kernel: LocalKernel, watch: IOPubWatch) -
 
 
 async def test_messages_on_subshells_and_control_do_not_end_a_running_cell(
-    kernel: LocalKernel, watch: IOPubWatch
+    kernel: LocalKernel, watch: IOPubWatch, tmp_path: Path
 ) -> None:
-    msg_id = kernel.execute("import time; time.sleep(1.5)")
+    msg_id = kernel.execute(HOLD)
     await eventually(lambda: watch.busy)
     subshell = (await kernel.ask("create_subshell_request", {}, control=True))["subshell_id"]
     for kind in ("comm_open", "comm_msg"):
@@ -122,19 +129,21 @@ async def test_messages_on_subshells_and_control_do_not_end_a_running_cell(
     await kernel.ask("kernel_info_request", {}, control=True)
     assert watch.running == {msg_id}
     assert watch.edges == 1
+    (tmp_path / "go").touch()
     await asyncio.wait_for(watch.barrier(), 20)
     assert watch.edges == 2
     await kernel.ask("delete_subshell_request", {"subshell_id": subshell}, control=True)
 
 
 async def test_a_message_of_a_widget_beside_an_asynchronous_cell_does_not_end_it(
-    kernel: LocalKernel, watch: IOPubWatch
+    kernel: LocalKernel, watch: IOPubWatch, tmp_path: Path
 ) -> None:
-    msg_id = kernel.execute("import asyncio; await asyncio.sleep(1.5)")
+    msg_id = kernel.execute(HOLD.replace("time.sleep", "await asyncio.sleep"))
     await eventually(lambda: watch.busy)
     kernel.send("comm_open", {"comm_id": "c", "target_name": "none", "data": {}})
     await asyncio.sleep(0.5)
     assert watch.running == {msg_id}
+    (tmp_path / "go").touch()
     await asyncio.wait_for(fully_idle(watch), 20)
 
 
@@ -199,17 +208,18 @@ async def test_the_end_of_a_widgets_message_can_be_asked_about(
 
 
 async def test_a_cell_that_began_before_the_watch_is_busy_until_it_ends(
-    kernel: LocalKernel,
+    kernel: LocalKernel, tmp_path: Path
 ) -> None:
-    msg_id = kernel.execute("import time; time.sleep(1)")
-    await asyncio.sleep(0.3)
+    msg_id = kernel.execute(f"open('begun', 'w').close()\n{HOLD}")
+    await eventually((tmp_path / "begun").exists)
     watch = IOPubWatch(kernel.manager)
-    await asyncio.wait_for(watch.start(), 1)
+    await watch.start()
     watch.assume_running(msg_id)
     assert watch.running == {msg_id}
     barrier = asyncio.create_task(watch.barrier())
     await asyncio.sleep(0.2)
     assert watch.is_running(msg_id)
+    (tmp_path / "go").touch()
     await asyncio.wait_for(barrier, 20)
     assert watch.running == frozenset()
     watch.close()
