@@ -55,6 +55,11 @@ class Person:
         )
 
 
+def held_until(gate: Path) -> str:
+    """A cell that runs until there is such a file."""
+    return f"import pathlib, time\nwhile not pathlib.Path({str(gate)!r}).exists(): time.sleep(0.01)"
+
+
 def is_followup(cell: Cell) -> bool:
     """Whether a cell carries the identity of a follow-up."""
     return KEY in cell["metadata"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from tests.browser.conftest import OpenAttached, OpenNotebook
 from tests.browser.people import (
     followups_in,
     followups_on_disk,
+    held_until,
     is_followup,
     text_of,
     undisturbed,
@@ -155,35 +157,36 @@ def test_the_cell_lands_in_its_own_notebook_whatever_is_in_front(
     wait_shown(lab, 2)
 
 
-@pytest.mark.parametrize(
-    ("busy", "source"),
-    [
-        ("runs a cell", "import time; time.sleep(4)"),
-        ("waits for input()", "answer = input('? ')"),
-    ],
-)
+@pytest.mark.parametrize("busy", ["runs a cell", "waits for input()"])
 def test_nothing_is_inserted_while_the_notebook(
-    open_attached: OpenAttached, busy: str, source: str
+    open_attached: OpenAttached, busy: str, tmp_path: Path
 ) -> None:
+    gate = tmp_path / "go"
+    source = held_until(gate) if busy == "runs a cell" else "answer = input('? ')"
     notebook = open_attached((source, "print('after')"))
     lab = notebook.lab
-    lab.start_cell(1)
-    lab.start_cell(2)
+    lab.start_cells(1, 2)
     notebook.person.remind("look", after_seconds=1)
     until(lambda: notebook.person.view()["reason"] == "busy", what="the reason")
     always(lambda: followups_in(lab) == [], during=1.5)
-    if "input" in source:
+    gate.touch()
+    if busy == "waits for input()":
         lab.do(lambda page: page.locator(".jp-Stdin-input").fill("yes"))
-        lab.do(lambda page: page.keyboard.press("Enter"))
+        lab.do(lambda page: page.locator(".jp-Stdin-input").press("Enter"))
     (followup,) = wait_shown(lab)
     first, second = (cell["execution_count"] for cell in lab.cells()[1:3])
     assert first < second < followup["execution_count"]
 
 
-def test_thirty_queued_cells_all_run_before_the_follow_up(open_attached: OpenAttached) -> None:
-    notebook = open_attached(("import time; time.sleep(0.1)",) * 30)
+def test_thirty_queued_cells_all_run_before_the_follow_up(
+    open_attached: OpenAttached, tmp_path: Path
+) -> None:
+    gate = tmp_path / "go"
+    notebook = open_attached((held_until(gate), *("import time; time.sleep(0.01)",) * 29))
+    notebook.lab.start_cells(*range(1, 31))
     notebook.person.remind("look", after_seconds=1)
-    notebook.lab.command("notebook:run-all-cells")
+    until(lambda: notebook.person.view()["reason"] == "busy", what="the reason")
+    gate.touch()
     wait_shown(notebook.lab, timeout=40)
     counts = [cell["execution_count"] for cell in notebook.lab.cells()]
     assert counts == sorted(counts)

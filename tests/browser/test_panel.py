@@ -14,6 +14,7 @@ from tests.browser.conftest import ATTACH, OpenAttached
 from tests.browser.people import (
     Person,
     followups_in,
+    held_until,
     text_of,
     undisturbed,
     wait_shown,
@@ -106,14 +107,16 @@ def test_run_now_and_delete_need_a_click_and_two(open_attached: OpenAttached) ->
     assert undisturbed(notebook.lab)
 
 
-def test_something_due_says_why_it_waits(open_attached: OpenAttached) -> None:
-    notebook = open_attached(("import time; time.sleep(8)",))
-    notebook.lab.start_cell(1)
+def test_something_due_says_why_it_waits(open_attached: OpenAttached, tmp_path: Path) -> None:
+    gate = tmp_path / "go"
+    notebook = open_attached((held_until(gate),))
+    notebook.lab.start_cells(1)
     notebook.person.remind("look", after_seconds=1)
     panel = Panel(notebook.lab)
     panel.wait_for("A cell is running or queued")
     assert "due" in panel.text()
-    wait_shown(notebook.lab, timeout=30)
+    gate.touch()
+    wait_shown(notebook.lab)
     panel.wait_for("Nothing waits.")
 
 

@@ -151,9 +151,13 @@ class LabPage:
         )
         return self.output_text(index)
 
-    def start_cell(self, index: int) -> None:
-        """Run one cell and return at once."""
-        self.evaluate(f"{SELECT} void app.commands.execute('notebook:run-cell');", index)
+    def start_cells(self, *indices: int) -> None:
+        """Run cells and return at once.
+
+        All in one moment: a cell that is run while another asks is refused with a dialog.
+        """
+        run_each = f"for (const index of argument) {{ {SELECT.replace('argument', 'index')} "
+        self.evaluate(run_each + "void app.commands.execute('notebook:run-cell'); }", indices)
 
     def execution_state(self, index: int) -> str:
         """``running`` or ``idle``."""
