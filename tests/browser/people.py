@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -100,6 +101,16 @@ def wait_shown(lab: LabPage, followups: int = 1, timeout: float = 20) -> list[Ce
     found = until(shown, timeout=timeout, what=f"{followups} follow-ups in the tab")
     assert found is not None
     return found
+
+
+def wait_followed(lab: LabPage, path: Path) -> None:
+    """Wait until a tab knows the file as it is now."""
+
+    def knows() -> bool:
+        known = lab.evaluate("return panel.context.contentsModel.hash;")
+        return bool(known == hashlib.sha256(path.read_bytes()).hexdigest())
+
+    until(knows, what="the tab to follow the file")
 
 
 def text_of(cell: Cell) -> str:

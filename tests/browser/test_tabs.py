@@ -16,6 +16,7 @@ from tests.browser.people import (
     is_followup,
     text_of,
     undisturbed,
+    wait_followed,
     wait_saved,
     wait_shown,
 )
@@ -79,6 +80,8 @@ def test_of_two_tabs_the_one_last_used_carries_and_the_other_follows(
     wait_saved(first.file)
     wait_shown(first.lab)
     for lab in (first.lab, second):
+        # To save before one has followed the other's save is a conflict, for JupyterLab as for us.
+        wait_followed(lab, first.file)
         lab.save()
         always(partial(undisturbed, lab), during=0.5)
         assert len(followups_in(lab)) == 1
