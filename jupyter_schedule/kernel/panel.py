@@ -79,7 +79,10 @@ class Panel(widgets.VBox):  # type: ignore[misc]
         self._say("")
 
     def _show(self, session: Answer) -> None:
-        reminders = session.get("reminders") or []
+        # Due first, on top; the form of an instant sorts by time (contract 3.6).
+        reminders = sorted(
+            session.get("reminders") or [], key=lambda reminder: str(reminder["scheduled_at"])
+        )
         self._list.children = tuple(self._row(reminder) for reminder in reminders)
         lines = [] if reminders else ["No reminders wait in this notebook."]
         self._state.value = "<br>".join(map(_html, [*lines, *state_lines(session)]))

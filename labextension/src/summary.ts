@@ -3,6 +3,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { shortly } from './moments';
 import {
   INotebookView,
+  IReminderView,
   isProblem,
   isQueued,
   SessionView,
@@ -38,6 +39,14 @@ function state(view: INotebookView, trans: TranslationBundle): string | null {
     return trans.__('not attached');
   }
   return view.paused ? trans.__('paused') : null;
+}
+
+/** The reminders of a list, the one that is due first on top. */
+export function soonestFirst(
+  reminders: readonly IReminderView[]
+): IReminderView[] {
+  const due = ({ scheduled_at }: IReminderView) => Date.parse(scheduled_at);
+  return [...reminders].sort((one, other) => due(one) - due(other));
 }
 
 /** How many reminders of a session that is not live wait for it. */

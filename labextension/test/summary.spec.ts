@@ -1,7 +1,7 @@
 import { nullTranslator } from '@jupyterlab/translation';
 import { describe, expect, it } from 'vitest';
 
-import { statusText, waitingCold } from '../src/summary';
+import { soonestFirst, statusText, waitingCold } from '../src/summary';
 import type { IFollowupView, INotebookView, SessionView } from '../src/views';
 
 const trans = nullTranslator.load('jupyter_schedule');
@@ -85,5 +85,19 @@ describe('the line of a cold notebook', () => {
     ['nothing before it knows', null, 0]
   ])('counts %s', (_, given, expected) => {
     expect(waitingCold(given)).toBe(expected);
+  });
+});
+
+describe('the list of reminders', () => {
+  it('has what is due first on top, and what is due together as it was made', () => {
+    const later = {
+      ...reminder,
+      id: 'schedule-2',
+      scheduled_at: '2026-09-01T05:10:00.000Z'
+    };
+    const together = { ...later, id: 'schedule-3' };
+    const given = [reminder, later, together];
+    expect(soonestFirst(given)).toEqual([later, together, reminder]);
+    expect(given[0]).toBe(reminder);
   });
 });

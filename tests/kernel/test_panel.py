@@ -45,6 +45,13 @@ def find(widget: Any, description: str) -> Any:
     return None
 
 
+def test_what_is_due_first_is_on_top(stub: StubServer) -> None:
+    sooner = {**REMINDER, "id": "schedule-2", "scheduled_at": "2126-08-31T01:00:00.000Z"}
+    stub.answers["person"] = {"reminders": [REMINDER, sooner], "live": True}
+    shown = " ".join(texts(Panel()))
+    assert 0 < shown.index("schedule-2") < shown.index("schedule-1")
+
+
 def test_it_lists_what_waits_as_text_and_why(stub: StubServer) -> None:
     stub.answers["person"] = {
         "reminders": [REMINDER],

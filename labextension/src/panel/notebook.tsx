@@ -4,6 +4,7 @@ import { pauseIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
 import { reasonText } from '../reasons';
+import { soonestFirst } from '../summary';
 import { INotebookView, isProblem, waitingCount } from '../views';
 import { IconButton, Refusal, TextButton, useActing } from './action';
 import { CreateForm } from './create';
@@ -81,7 +82,7 @@ function Session(props: {
       {view.recovered && <p className="jp-Schedule-hint">{view.recovered}</p>}
       <ul className="jp-Schedule-list" aria-label={trans.__('Reminders')}>
         {followup && <Current path={path} followup={followup} />}
-        {reminders.map(reminder => (
+        {soonestFirst(reminders).map(reminder => (
           <Reminder
             key={reminder.id}
             path={path}
