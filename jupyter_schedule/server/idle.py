@@ -81,7 +81,11 @@ class IOPubWatch(TrackedRequests):
 
         Only the first subscriber of a kernel is greeted, and a subscription has no other sign.
         """
-        while not self._heard.is_set():
+        while True:
+            if self.client is None:
+                raise KernelGone("the kernel died or restarted while its session was opened")
+            if self._heard.is_set():
+                break
             client.control_channel.send(client.session.msg("kernel_info_request", {}))
             with suppress(TimeoutError):
                 async with asyncio.timeout(_ASK_AGAIN):

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import psutil
 import pytest
 import pytest_asyncio
 
@@ -317,6 +318,19 @@ async def test_a_kernel_that_says_nothing_is_given_up(
         await watch.start()
     with pytest.raises(KernelGone):
         await watch.barrier()
+
+
+async def test_a_kernel_that_dies_before_its_first_word_is_said_to_be_gone(
+    own_kernel: LocalKernel,
+) -> None:
+    psutil.Process(own_kernel.pid).suspend()
+    watch = IOPubWatch(own_kernel.manager)
+    starting = asyncio.create_task(watch.start())
+    await eventually(lambda: watch.client is not None)
+    own_kernel.kill()
+    with pytest.raises(KernelGone, match="died or restarted"):
+        await starting
+    assert watch.client is None
 
 
 async def test_a_closed_watch_leaves_no_task_and_no_socket(kernel: LocalKernel) -> None:
