@@ -93,6 +93,8 @@ async def test_a_log_renamed_under_its_writer_stays_locked(tmp_path: Path) -> No
     desk = Desk.make(tmp_path)
     with writing(desk.notebook, desk.signer.data_dir, pause=0.01) as first:
         first.listen(8)
+        # One that writes on finds its log gone, and ends.
+        first.stand_still()
         folder = desk.notebook.parent
         moved = folder.rename(folder.with_name("moved"))
         there = Desk(moved / desk.notebook.name, desk.signer)

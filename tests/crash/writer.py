@@ -15,6 +15,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from jupyter_schedule.log.events import FollowupQueued, ScheduleChange, TurnEnd, TurnStart
 from jupyter_schedule.log.session import SessionLog
 from jupyter_schedule.log.signature import Signer
@@ -58,6 +60,10 @@ class Writer:
             except EOFError:
                 break
         return self.told
+
+    def stand_still(self) -> None:
+        """Let it hold what it has and do nothing more."""
+        psutil.Process(self._process.pid).suspend()
 
     def kill(self) -> list[Told]:
         """Kill it and return all it had told."""
