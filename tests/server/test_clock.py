@@ -280,7 +280,9 @@ async def test_the_real_clock_sleeps_five_seconds_at_most_while_an_instant_waits
 ) -> None:
     spy, clock = TimerSpy(monkeypatch), SystemClock()
     handle = clock.call_at(clock.now() + timedelta(days=30), lambda: None)
-    assert spy.sleeps == [pytest.approx(5, abs=0.01)]
+    (seconds,) = spy.sleeps
+    # Between the reading of the clock and the sleep the machine may do something else.
+    assert 4.5 < seconds <= 5
     handle.cancel()
     clock.close()
 
@@ -290,7 +292,8 @@ async def test_the_real_clock_sleeps_a_whole_delay_when_no_instant_waits(
 ) -> None:
     spy, clock = TimerSpy(monkeypatch), SystemClock()
     clock.call_later(1800, lambda: None)
-    assert spy.sleeps == [pytest.approx(1800, abs=0.01)]
+    (seconds,) = spy.sleeps
+    assert 1799.5 < seconds <= 1800
     clock.close()
 
 
