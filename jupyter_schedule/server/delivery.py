@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -40,7 +39,11 @@ class Delivery:
         self.carried: Carried | None = None
         self.waiting: Waiting | None = None
         """Why something due is not delivered, or None (contract 5.12)."""
-        self.limit = UnattendedLimit(owner.settings.unattended_limit, exempt=overdue_at_attach)
+        self.limit = UnattendedLimit(
+            owner.settings.unattended_limit,
+            exempt=overdue_at_attach,
+            monotonic=owner.clock.monotonic,
+        )
         self._tries = 0
         self._not_before = 0.0
         current = owner.log.state.current
@@ -65,7 +68,7 @@ class Delivery:
 
     def delay(self) -> float:
         """Seconds until a follow-up that was taken back is tried again; 0 when it may be now."""
-        return max(0.0, self._not_before - time.monotonic())
+        return max(0.0, self._not_before - self._owner.clock.monotonic())
 
     async def dispatch(self, carrier: Carrier) -> None:
         """The session is fully idle and `carrier` is ready: decide, record, grant."""
@@ -133,7 +136,7 @@ class Delivery:
             cell_id=followup.cell_id,
             source=followup_source(followup.id, followup.text),
             earlier_sources=tuple(followup_source(followup.id, t) for t in followup.earlier_texts),
-            expires=time.monotonic() + lease_time,
+            expires=self._owner.clock.monotonic() + lease_time,
         )
         carried.carrier, carried.grant, carried.msg_id = carrier, grant, None
         carried.timer = owner.clock.call_later(
@@ -216,7 +219,7 @@ class Delivery:
         times = self._owner.settings.retry_times
         delay = times[min(self._tries, len(times) - 1)]
         self._tries += 1
-        self._not_before = time.monotonic() + delay
+        self._not_before = self._owner.clock.monotonic() + delay
         self.waiting = Waiting(reason, detail)
         self._owner.changed()
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -37,8 +37,13 @@ class IOPubWatch(TrackedRequests):
     has a session id of its own, so another process shows by what it publishes.
     """
 
-    def __init__(self, kernel_manager: AsyncKernelManager) -> None:
-        super().__init__()
+    def __init__(
+        self,
+        kernel_manager: AsyncKernelManager,
+        *,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        super().__init__(monotonic)
         self._manager = kernel_manager
         self._kernel: str | None = None
         self._heard = asyncio.Event()

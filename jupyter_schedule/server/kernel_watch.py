@@ -46,7 +46,7 @@ class KernelWatch(Protocol):
 
     @property
     def last_activity(self) -> float:
-        """When the last cell ended, in `time.monotonic()` seconds; at first when watching began."""
+        """When the last cell ended, in seconds of a clock that is never set; at first when watching began."""
 
     @property
     def clients(self) -> Mapping[str, float]:

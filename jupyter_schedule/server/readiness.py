@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 from jupyter_schedule.server.carriers.browser import Browser
@@ -58,7 +57,7 @@ class Readiness:
         if (delay := owner.delivery.delay()) > 0:
             raise NotReady(owner.delivery.waiting or Waiting("retrying"), delay)
         since = max(owner.watch.last_activity, owner.turns.last_end)
-        if (settle := since + owner.settings.settle_time - time.monotonic()) > 0:
+        if (settle := since + owner.settings.settle_time - owner.clock.monotonic()) > 0:
             raise NotReady(Waiting("settling"), settle)
 
     async def carrier(self) -> Carrier:
@@ -88,7 +87,7 @@ class Readiness:
         owner = self._owner
         for answer in answers:  # the tab last used comes first
             if answer.state == "ready":
-                return Browser(answer)
+                return Browser(answer, monotonic=owner.clock.monotonic)
         if any(answer.state == "read_only" for answer in answers):
             raise NotReady(Waiting("read_only"), self._later())
         if any(answer.state == "gone" for answer in answers):
@@ -118,7 +117,7 @@ class Readiness:
 
     def _left(self, blocking: list[AwayTab]) -> float:
         since = max(away.since for away in blocking)
-        return since + self._owner.settings.away_limit - time.monotonic()
+        return since + self._owner.settings.away_limit - self._owner.clock.monotonic()
 
     async def may_write_file(self) -> bool:
         """Whether headless may put outputs into the file now."""

@@ -56,7 +56,11 @@ class Service:
         self.store = NotebookStore(self.contents, self.rooms)
         # A lease of an earlier server must never equal one of this server (contract 5.6).
         self.leases = itertools.count(secrets.randbits(40) + 1)
-        self.tabs = Tabs(answer_time=settings.answer_time, on_change=self._tabs_changed)
+        self.tabs = Tabs(
+            answer_time=settings.answer_time,
+            on_change=self._tabs_changed,
+            monotonic=clock.monotonic,
+        )
         self.sessions = Sessions(self)
         self.socket = KernelSocket(KernelCalls(self).answer, runtime_dir=Path(runtime_dir))
         self.people = People(self)
@@ -143,6 +147,7 @@ class Service:
             watch=owner.watch,
             path=lambda: owner.path,
             finish=owner.handover.finish,
+            monotonic=self.clock.monotonic,
         )
 
     async def jupyter_sessions(self) -> list[dict[str, Any]]:

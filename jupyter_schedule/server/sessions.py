@@ -117,7 +117,7 @@ class Sessions:
         except (NotFiles, PathRefused) as error:
             raise SessionNotLive(str(error)) from error
         log = await SessionLog.open(absolute, signer=service.signer, clock=service.clock)
-        watch = IOPubWatch(service.kernels.get_kernel(kernel_id))
+        watch = IOPubWatch(service.kernels.get_kernel(kernel_id), monotonic=service.clock.monotonic)
         try:
             await watch.start()
             if request.msg_id:

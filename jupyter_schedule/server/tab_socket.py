@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 import uuid
 from typing import Any
 
@@ -81,10 +80,10 @@ class TabSocket(WebSocketMixin, WebSocketHandler, JupyterHandler):
         match kind:
             case "notebooks":
                 if body.get("focused"):
-                    tab.used = time.monotonic()
+                    self.service.tabs.use(tab)
                 self.service.tabs.announce(tab, [_notebook(item) for item in body["notebooks"]])
             case "focus":
-                tab.used = time.monotonic()
+                self.service.tabs.use(tab)
             case "state":
                 tab.receive_answer(int(body["ask"]), body)
             case "placed":

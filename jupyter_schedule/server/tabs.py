@@ -49,7 +49,7 @@ class OpenNotebook:
 class AwayTab:
     """A tab that vanished without closing, or stopped answering, while it held a notebook.
 
-    `since` is in `time.monotonic()` seconds. It `blocks` writing the file while it last
+    `since` is in seconds of the server's monotonic clock. It `blocks` writing the file while it last
     reported unsaved changes or was granted a lease since (contract 5.8).
     """
 
@@ -61,7 +61,7 @@ class AwayTab:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Answer:
-    """A tab's answer to the question whether it is ready; times in `time.monotonic()` seconds."""
+    """A tab's answer to the question whether it is ready; times in seconds of the monotonic clock."""
 
     tab: Tab
     ask: int
@@ -78,7 +78,7 @@ class Tab:
     tab_id: str
     socket: Socket
     notebooks: dict[str, OpenNotebook] = field(default_factory=dict)
-    used: float = field(default_factory=time.monotonic)
+    used: float = 0.0
     silent: bool = False
     leased: set[str] = field(default_factory=set)
     """Paths for which a lease was granted since the tab last reported the notebook as saved."""
@@ -134,7 +134,14 @@ class Tab:
 class Tabs:
     """All tabs of this server. `on_change(paths)` hears of notebooks whose holders changed."""
 
-    def __init__(self, *, answer_time: float, on_change: Callable[[set[str]], None]) -> None:
+    def __init__(
+        self,
+        *,
+        answer_time: float,
+        on_change: Callable[[set[str]], None],
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.monotonic = monotonic
         self._tabs: dict[str, Tab] = {}
         self._away: dict[tuple[str, str], AwayTab] = {}
         self._answer_time = answer_time
@@ -146,6 +153,7 @@ class Tabs:
 
     def join(self, tab: Tab) -> None:
         """A tab opened its socket; one with the same id returned and takes its place."""
+        tab.used = self.monotonic()
         self._tabs[tab.tab_id] = tab
 
     def leave(self, tab: Tab, *, closed_by_page: bool) -> None:
@@ -178,6 +186,10 @@ class Tabs:
         if changed:
             self._on_change(changed)
 
+    def use(self, tab: Tab) -> None:
+        """A person has just used this tab."""
+        tab.used = self.monotonic()
+
     def holding(self, path: str, kernel_id: str) -> list[Tab]:
         """The tabs that show this notebook on this kernel and answer, last used first."""
         tabs = [t for t in self._tabs.values() if t.holds(path, kernel_id) and not t.silent]
@@ -200,7 +212,7 @@ class Tabs:
     def _mark_away(self, tab: Tab, notebook: OpenNotebook) -> None:
         blocks = notebook.dirty or notebook.path in tab.leased
         self._away[tab.tab_id, notebook.path] = AwayTab(
-            tab_id=tab.tab_id, path=notebook.path, since=time.monotonic(), blocks=blocks
+            tab_id=tab.tab_id, path=notebook.path, since=self.monotonic(), blocks=blocks
         )
 
     async def ask(self, path: str, kernel_id: str) -> list[Answer]:
@@ -216,7 +228,7 @@ class Tabs:
 
     async def _ask(self, tab: Tab, path: str, kernel_id: str) -> Answer:
         number = next(self._numbers)
-        asked_at = time.monotonic()
+        asked_at = self.monotonic()
         message = {"type": "ask", "ask": number, "path": path, "kernel_id": kernel_id}
         answer = await tab.question(number, message, self._answer_time)
         state: TabAnswer = "away" if answer is None else answer.get("state", "busy")
@@ -231,7 +243,7 @@ class Tabs:
             state=state,
             detail=str((answer or {}).get("detail", ""))[:200],
             asked_at=asked_at,
-            round_trip=time.monotonic() - asked_at,
+            round_trip=self.monotonic() - asked_at,
         )
 
     def settle(self, tab: Tab, lease: int) -> None:

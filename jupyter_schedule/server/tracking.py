@@ -14,9 +14,13 @@ from jupyter_schedule.server.requests import Ended, Requests
 
 
 class TrackedRequests(ABC):
-    """The half of a `KernelWatch` that needs no socket: it is fed with IOPub messages."""
+    """The half of a `KernelWatch` that needs no socket: it is fed with IOPub messages.
 
-    def __init__(self) -> None:
+    `monotonic` reads a clock that is never set, in seconds.
+    """
+
+    def __init__(self, monotonic: Callable[[], float] = time.monotonic) -> None:
+        self._monotonic = monotonic
         self._requests = Requests()
         self._watched: set[str] = set()
         self._collectors: dict[str, list[OutputCollector]] = {}
@@ -26,7 +30,7 @@ class TrackedRequests(ABC):
         self._assumed: dict[str, str] = {}
         self._clients: dict[str, float] = {}
         self._edges = 0
-        self._last_activity = time.monotonic()
+        self._last_activity = monotonic()
         self.on_change: list[Callable[[], None]] = []
         self.on_ended: list[Callable[[str, bool], None]] = []
         self.on_gone: list[Callable[[], None]] = []
@@ -57,7 +61,7 @@ class TrackedRequests(ABC):
 
     @property
     def last_activity(self) -> float:
-        """When the last cell ended, in `time.monotonic()` seconds."""
+        """When the last cell ended, in seconds of the clock handed in."""
         return self._last_activity
 
     @property
@@ -169,7 +173,7 @@ class TrackedRequests(ABC):
 
     def note_client(self, session: str) -> None:
         """A client other than the server made a request."""
-        self._clients[session] = time.monotonic()
+        self._clients[session] = self._monotonic()
 
     def note_gone(self) -> None:
         """The kernel is gone, and the owner does not know it yet."""
@@ -204,6 +208,6 @@ class TrackedRequests(ABC):
             return
         self._edges += 1
         if not self.busy:
-            self._last_activity = time.monotonic()
+            self._last_activity = self._monotonic()
         for callback in list(self.on_change):
             callback()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -63,7 +62,7 @@ class Turns:
     def __init__(self, owner: Owner) -> None:
         self._owner = owner
         self.last_end = 0.0
-        """When the last turn ended, in `time.monotonic()` seconds."""
+        """When the last turn ended, in seconds of the monotonic clock."""
         self._ended = asyncio.Event()
 
     async def start(
@@ -204,7 +203,7 @@ class Turns:
             return {"ended": False}
         await reach("before-turn-end")
         self._owner.log.stage(TurnEnd(turn=turn, outcome=outcome, error=error))
-        self.last_end = time.monotonic()
+        self.last_end = self._owner.clock.monotonic()
         self._ended.set()
         self._owner.delivery.ended()
         self._owner.changed()

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 HOUR = 3600.0
 
@@ -13,10 +12,11 @@ class UnattendedLimit:
     """Counts follow-up turns of the last hour since a person last acted.
 
     `exempt` are the one-shots that were overdue at attach: coming back to many of them is no
-    sign of a model that schedules itself. Times are `time.monotonic()` seconds.
+    sign of a model that schedules itself. `monotonic` reads the clock, in seconds.
     """
 
-    def __init__(self, most: int, *, exempt: Iterable[str]) -> None:
+    def __init__(self, most: int, *, exempt: Iterable[str], monotonic: Callable[[], float]) -> None:
+        self._monotonic = monotonic
         self._most = most
         self._exempt = frozenset(exempt)
         self._turns: deque[float] = deque()
@@ -24,7 +24,7 @@ class UnattendedLimit:
     def count(self, reminder_ids: Iterable[str]) -> None:
         """A follow-up for these reminders was claimed."""
         if not self._exempt.issuperset(reminder_ids):
-            self._turns.append(time.monotonic())
+            self._turns.append(self._monotonic())
 
     def person_acted(self) -> None:
         """A prompt, an attach, unpause or run now starts the count again."""
@@ -32,7 +32,7 @@ class UnattendedLimit:
 
     def reached(self) -> bool:
         """Whether one more would be too many."""
-        while self._turns and self._turns[0] <= time.monotonic() - HOUR:
+        while self._turns and self._turns[0] <= self._monotonic() - HOUR:
             self._turns.popleft()
         return len(self._turns) >= self._most
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 from jupyter_schedule.server.carriers.protocol import CarrierName, Grant, Inserted, Refused, Report
@@ -14,7 +13,8 @@ class Browser:
 
     name: CarrierName = "browser"
 
-    def __init__(self, answer: Answer) -> None:
+    def __init__(self, answer: Answer, *, monotonic: Callable[[], float]) -> None:
+        self._monotonic = monotonic
         self.tab = answer.tab
         self._answer = answer
         self._lease: int | None = None
@@ -30,7 +30,7 @@ class Browser:
         self.tab.leased.add(grant.path)
         self.tab.leases[grant.lease] = _Lease(self.tab, grant, report)
         self.tab.unsettled.add(grant.lease)
-        now = time.monotonic()
+        now = self._monotonic()
         self.tab.send(
             {
                 "type": "grant",

@@ -75,7 +75,9 @@ class Headless:
         path: Callable[[], str],
         finish: Finish,
         observe: Callable[[Times], None] | None = None,
+        monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
+        self._monotonic = monotonic
         self._store = store
         self._watch = watch
         self._path = path
@@ -124,7 +126,7 @@ class Headless:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _carry(self, grant: Grant, report: Reporter) -> None:
-        began = time.monotonic()
+        began = self._monotonic()
         try:
             cell, existed = await self._insert(grant)
             # The save took time: a lease that ended meanwhile runs nothing; its cell is found again.
@@ -157,12 +159,12 @@ class Headless:
         began: float,
     ) -> None:
         """Wait for the end of the run and put what it left where it belongs."""
-        sent = time.monotonic()
+        sent = self._monotonic()
         ending = await collector.done()
         if ending == "aborted":
             report(Refused(grant=grant, reason="aborted"))
             return
-        ended = time.monotonic()
+        ended = self._monotonic()
         try:
             await reach("after-headless-run")
             detail = await self._hand_over(grant, cell, collector)
@@ -174,7 +176,7 @@ class Headless:
         report(Finished(grant=grant, detail=detail))
         if self._observe is not None:
             self._observe(
-                Times(insert=sent - began, run=ended - sent, record=time.monotonic() - ended)
+                Times(insert=sent - began, run=ended - sent, record=self._monotonic() - ended)
             )
 
     async def _insert(self, grant: Grant) -> tuple[NotebookNode, bool]:
@@ -229,7 +231,7 @@ class Headless:
         )
 
     def _check(self, grant: Grant) -> None:
-        if grant.lease in self._revoked or time.monotonic() >= grant.expires:
+        if grant.lease in self._revoked or self._monotonic() >= grant.expires:
             raise _LeaseOver
 
 

@@ -15,8 +15,8 @@ class Grant:
 
     `path` is a contents path without a leading slash. `source` is the whole cell source, its
     first line naming the follow-up; `earlier_sources` are those of earlier lines with the same
-    id, which a carrier replaces where it finds them. `expires` is in the carrier's own
-    `time.monotonic()` seconds.
+    id, which a carrier replaces where it finds them. `expires` is in seconds of the server's monotonic
+    clock.
     """
 
     lease: int
